@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 void link_or_copy_file(const std::string &from, const std::string &to)
 {
 	if (::link(from.c_str(), to.c_str()) < 0)
-		copy_sparse(from, to, true); // another file system, or one without hard links
+		copy_sparse(from, to, true); // it failed across file systems, or without hard links
 }
 
 void sync_folder(const std::string &path)
@@ -67,7 +67,7 @@ void copy_trace(const std::string &from, const std::string &to, Transfer transfe
 	sync_folder(to);
 }
 
-// The folder in which a measurement is made. Locked, so that it is known to be in use; removed unless it was renamed.
+// The folder in which a measurement is made. Locked while in use; removed unless it was renamed.
 class Making {
 public:
 	Making(const std::string &parent, mode_t mode)
@@ -78,7 +78,7 @@ public:
 				throw Error(errno, "cannot create a folder in " + printable(parent));
 			Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 			struct stat status {};
-			// Another `add` may have taken it for left over before it was locked.
+			// Before it was locked, another `add` may have removed it as left over.
 			if (!fd || ::flock(fd.get(), LOCK_EX | LOCK_NB) < 0 || ::fstat(fd.get(), &status) < 0 ||
 			    status.st_nlink == 0)
 				continue;
@@ -102,7 +102,7 @@ public:
 
 	const std::string &path() const { return path_; }
 
-	// False: there is something of this name.
+	// False: the name is taken.
 	bool rename_to(const std::string &target)
 	{
 		int failed = ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE);
@@ -122,7 +122,7 @@ private:
 	bool is_renamed_ = false;
 };
 
-// What killed writers left in this folder.
+// Removes what killed writers left in this folder.
 void remove_left_over(const std::string &parent)
 {
 	std::error_code ignored;
@@ -135,7 +135,7 @@ void remove_left_over(const std::string &parent)
 	}
 }
 
-// The folder that the measurement will be in. No part of it is a measurement, also not one that was added meanwhile.
+// Makes the measurement's parent folders. None of them may be a measurement, not even one that was added meanwhile.
 std::string make_parents(const std::string &archive, const std::vector<std::string> &levels)
 {
 	std::error_code failed;
@@ -167,7 +167,7 @@ void add_figures(const std::string &folder, const std::string &trace, Added &add
 	for (const std::string &text : read_group(folder, project_file).figures)
 		try {
 			figures.push_back(parse_figure(text));
-		} catch (const Error &error) { // of another version: this one is unknown, the measurement is not
+		} catch (const Error &error) { // a figure of another version is unknown, the measurement is not
 			added.notes.emplace_back(error.what());
 		}
 	if (figures.empty())
@@ -189,7 +189,7 @@ bool is_within(const fs::path &path, const fs::path &folder)
 	return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
-// Copying a folder into itself does not end, and what is in the archive is not moved by adding it.
+// Copying a folder into itself would not end, and what is in the archive already is not moved by adding it.
 void expect_apart(const std::string &archive, const std::string &directory, Transfer transfer)
 {
 	const fs::path trace = fs::canonical(directory), folder = fs::weakly_canonical(archive);
@@ -205,7 +205,7 @@ void expect_apart(const std::string &archive, const std::string &directory, Tran
 			    printable(trace.string()));
 }
 
-// The folders that make_parents() may have made, and `existing`, which was there before.
+// Syncs the folders that make_parents() may have made, and `existing`, which existed before.
 void sync_parents(const std::string &parent, const fs::path &existing)
 {
 	for (fs::path folder = fs::canonical(parent);; folder = folder.parent_path()) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Adds a trace to an archive as a new measurement, in one step: it is there as a whole, or not at all.
-//
-// Everything is made in a folder beside the place, with a hidden name, and renamed when it is complete. Who adds holds
-// a lock on that folder; one without a lock is what a killed `add` left, and the next one removes it. Renaming never
+// Adds a trace to an archive as a new measurement, atomically: it exists as a whole, or not at all.
+// Everything is made in a hidden folder beside the final one, which is renamed when it is complete. The writer holds a
+// lock on that folder; one without a lock is what a killed `add` left, and the next one removes it. Renaming never
 // replaces anything, so of writers that add the same name at the same time exactly one succeeds.
 #pragma once
 
@@ -17,13 +16,13 @@ namespace monitor::archive {
 
 enum class Transfer : std::uint8_t {
 	copy,
-	move, // by hard links where possible; the original is removed when the measurement is there
+	move, // by hard links where possible; the original is then removed
 	link, // the measurement refers to the original by its path
 };
 
 struct Added {
 	Entry entry;
-	std::vector<std::string> notes; // sentences: what is not known or not as asked for
+	std::vector<std::string> notes; // messages: what is unknown, or not as requested
 };
 
 // Throws Error: the name is taken or not valid, the directory is not a trace, nothing can be written.

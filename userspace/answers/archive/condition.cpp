@@ -36,7 +36,7 @@ bool is_date(const std::string &name)
 	return name == "date" || name == "added";
 }
 
-// "2026-11", "2026-11-01", "2026-11-01T10:30": 7 to 19 characters; 0: none is here.
+// "2026-11", "2026-11-01", "2026-11-01T10:30": 7 to 19 characters; 0: no date.
 std::size_t date_length(std::string_view text)
 {
 	constexpr std::string_view shape = "dddd-dd-ddTdd:dd:dd";
@@ -49,7 +49,7 @@ std::size_t date_length(std::string_view text)
 	return fits == std::end(lengths) ? 0 : *fits;
 }
 
-// Whether a text of this shape is a moment that exists. Its precision is that of the text.
+// Whether a text of this shape is a valid date, with the precision as written.
 bool is_moment(std::string_view date)
 {
 	const auto part = [date](std::size_t at, int otherwise) {
@@ -61,7 +61,7 @@ bool is_moment(std::string_view date)
 	       part(17, 0) <= 60;
 }
 
-// Puts dates in quotes, as FDL has none: without them they would be subtractions.
+// Quotes dates, as FDL would parse them as subtractions.
 std::string with_quoted_dates(const std::string &text)
 {
 	std::string made;
@@ -125,7 +125,7 @@ std::optional<double> number_of(const std::string &name, const Entry &entry)
 	return figure == entry.figures.end() ? std::nullopt : figure->second;
 }
 
-// As exact as the constant is: of the date only as many characters are looked at.
+// Compares as many characters of the date as the constant has.
 bool takes_date(const Expression &condition, const std::string &date)
 {
 	if (condition.kind == ExpressionKind::comparison)
@@ -184,7 +184,7 @@ void Condition::check(Expression &comparison)
 				});
 }
 
-// A name that is none of an entry's own is a figure.
+// A name that is not an entry's own is a figure.
 void Condition::check_name(Expression &name)
 {
 	if (contains(texts, name.text) || contains(numbers, name.text))

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A condition over what is known of a measurement, in FDL: `monitor archive find 'command ~ "*pgbench*" and date >
+// A condition in FDL over the metadata of measurements: `monitor archive find 'command ~ "*pgbench*" and date >
 // 2026-11-01'`.
-//
-// The names are those of an Entry. A date is written without quotes and is as exact as it is
-// written: all moments of a day are equal to that day. Invariant: matches() never takes an unknown value for 0.
+// The names are those of an Entry. A date needs no quotes, and has the precision as written: all moments of a day equal
+// that day. Invariant: matches() never treats an unknown value as 0.
 #pragma once
 
 #include <string>
@@ -16,7 +15,7 @@ namespace monitor::archive {
 
 class Condition {
 public:
-	// Throws Refusal or Error: bad syntax, a name that there is not, or constants of another kind.
+	// Throws Refusal or Error: bad syntax, an unknown name, or constants of another kind.
 	explicit Condition(const std::string &untrusted_text);
 
 	bool matches(const Entry &entry) const;

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// False: it is there, and something else.
+// False: it exists, but is not a text.
 bool take(const Json &json, const char *key, std::string &text)
 {
 	const auto found = json.find(key);
@@ -34,7 +34,7 @@ bool take(const Json &json, const char *key, std::string &text)
 	return found->is_string();
 }
 
-// Of a recording: untrusted. No character is cut in two.
+// Shortens a text of a recording, which is untrusted, at a character boundary.
 std::string cut(const std::string &text, std::size_t max_bytes)
 {
 	if (text.size() <= max_bytes)
@@ -103,7 +103,7 @@ std::string to_json(const Entry &entry)
 
 namespace {
 
-// Under a lock: another writer may be changing another member.
+// Under a lock, as another writer may be changing another member.
 template <class Change> void change_measurement(const std::string &folder, const Change &change)
 {
 	const Fd lock = lock_folder(folder);

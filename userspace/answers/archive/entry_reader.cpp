@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parse_entry(): a list reads the small files of thousands of measurements, so no tree of JSON is made of each.
+// parse_entry(): without a JSON tree, as a list reads the small files of thousands of measurements.
 #include <string_view>
 #include <utility>
 
@@ -10,8 +10,7 @@
 namespace monitor::archive {
 namespace {
 
-// Fills an entry from its JSON as it is parsed: a list reads thousands of them. Members that it does not know are
-// skipped. Called by the JSON library; false ends the parsing.
+// Fills an entry while its JSON is parsed. Skips unknown members. Called by the JSON library; false ends the parsing.
 class EntryReader : public nlohmann::json_sax<nlohmann::json> {
 public:
 	explicit EntryReader(Entry &entry) : entry_(entry) {}
@@ -82,7 +81,7 @@ private:
 	static constexpr int max_depth = 64;
 	enum class Member : std::uint8_t { unknown, version, text, count, elapsed, complete, figures };
 
-	// Of the whole: what the key stands for, and where its value goes.
+	// Finds the member of a top-level key, and where its value goes.
 	void find_member()
 	{
 		static constexpr std::pair<std::string_view, Member> members[] = {{"version", Member::version},
@@ -111,7 +110,7 @@ private:
 				count_ = &(entry_.*count);
 			}
 	}
-	// In a member that is not known, however deep.
+	// Inside an unknown member, at any depth.
 	bool is_unknown() const { return depth_ > 0 && !is_in_figures_ && member_ == Member::unknown; }
 	bool real(double value)
 	{

@@ -28,7 +28,7 @@ constexpr std::size_t max_figure_bytes = 200;
 
 struct OfCall {
 	std::uint64_t count = 0;
-	Distribution durations; // of those that were not refused
+	Distribution durations; // without refused calls
 };
 
 // Durations by analyze::call_of().
@@ -80,7 +80,7 @@ std::optional<double> statistic_of(const OfCall &call, const std::string &statis
 	return ns(static_cast<double>(durations.percentile(percent)));
 }
 
-// As the row of the report; empty if there is none.
+// As in the report's row; empty if there is none.
 std::optional<double> cpu_of(const std::string &command, const report::Table &by_command)
 {
 	const std::size_t name = by_command.column("command"), cpu = by_command.column("cpu_ns");
@@ -147,7 +147,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	const report::Summary summary =
 	    report::summarize(trace, info, analyze::ClockBound(trace.description(), info), fold.tokens());
 	const double wall_ns = summary.wall_ns;
-	// Else a call without a row may have been made.
+	// Else calls may be missing, so a call without a row is unknown.
 	const bool is_whole = summary.complete && summary.lost == 0u && summary.misses.value_or(0) == 0 &&
 			      fold.gaps() == 0 && trace.problems().empty() && !info.has_partial();
 	const trace::Clock &clock = trace.description().clock;
@@ -162,7 +162,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 		options.recorded = recorded;
 		by_command = report::usage_table(fold, clock, options);
 	}
-	// Statistics have sums of calls instead.
+	// Statistics have sums of calls, not calls.
 	const bool has_calls =
 	    info.has_tokens && !info.statistics && recorded.calls && (!info.present || info.has_program("sys_exit"));
 	Measured measured;

@@ -22,23 +22,23 @@ namespace monitor::archive {
 
 struct Figure {
 	enum class Kind : std::uint8_t { elapsed, cpu, calls } kind = Kind::elapsed;
-	std::string statistic, subject; // of calls: "p99", "fsync"; of cpu: the command
+	std::string statistic, subject; // for calls: "p99", "fsync"; for cpu: the command
 
 	std::string text() const; // "p99 of fsync"
 	report::Unit unit() const;
 };
 
-// Also with `sys_enter_` before a call. Throws Error that says what figures there are.
+// Also accepts `sys_enter_` before a call. Throws Error listing the figures.
 Figure parse_figure(const std::string &text);
 
 struct Measured {
-	// By text(). Empty: this trace does not have it. Without one: its kernel has no call of this name.
+	// By text(). Empty: this trace lacks it. Missing: the kernel has no call of this name.
 	std::map<std::string, std::optional<double>> values;
-	std::vector<std::string> problems; // sentences: parts that could not be read
-	bool is_final = true;              // false: the recording may go on, so this is not kept
+	std::vector<std::string> problems; // messages: parts that could not be read
+	bool is_final = true;              // false: the recording may continue, so the values are not kept
 };
 
-// Of a trace directory. ns, or a number. Throws Error.
+// Measures a trace directory, in ns or as numbers. Throws Error.
 Measured measure(const std::string &directory, const std::vector<Figure> &figures);
 
 } // namespace monitor::archive

@@ -28,21 +28,21 @@ namespace monitor::archive {
 namespace {
 
 constexpr std::size_t min_names_per_thread = 64, no_folder = ~std::size_t(0);
-constexpr std::size_t max_folders = 1 << 16; // that are no measurements
+constexpr std::size_t max_folders = 1 << 16; // that are not measurements
 
 struct Folder {
 	dev_t device = 0;
 	ino_t inode = 0;
-	std::vector<std::string> names, links; // of what is in it, as paths from the archive
+	std::vector<std::string> names, links; // of its entries, as paths from the archive
 };
 
-// What one path is.
+// What is at one path.
 struct Found {
 	std::string path;
 	std::size_t above = no_folder;
 	enum class Kind : std::uint8_t { nothing, folder, entry, damaged } kind = Kind::nothing;
 	std::unique_ptr<Entry> entry;
-	std::optional<std::int64_t> seconds; // of its date
+	std::optional<std::int64_t> seconds; // its date
 	Folder folder;
 	std::string why;
 };
@@ -56,7 +56,7 @@ std::string errno_text(int number)
 	return std::strerror(number);
 }
 
-// The text of a small regular file; false: `why`. One read gives all that such a file has; a pipe does not block it.
+// Reads a small regular file with one read; false: sets `why`. A pipe does not block it.
 bool read_small(int fd, std::string &text, std::string &why)
 {
 	char bytes[max_measurement_bytes];
@@ -79,11 +79,11 @@ void set_damaged(Found &found, const std::string &why)
 	found.why = why;
 }
 
-// `name`: its path, from the open folder.
+// `name`: path from the open folder.
 void read_names(int folder, const std::string &name, Found &found)
 {
 	const int fd = ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 && (errno == ENOTDIR || errno == ENOENT)) // a file, or removed meanwhile
+	if (fd < 0 && (errno == ENOTDIR || errno == ENOENT)) // a file, or just removed
 		return;
 	const std::unique_ptr<DIR, CloseDirectory> directory(fd < 0 ? nullptr : ::fdopendir(fd));
 	struct stat status {};
@@ -98,7 +98,7 @@ void read_names(int folder, const std::string &name, Found &found)
 			    .push_back((found.path.empty() ? "" : found.path + "/") + each->d_name);
 }
 
-// A measurement is what has a measurement.json; else it is a folder of others.
+// A folder with a measurement.json is a measurement, others contain measurements.
 void look(int folder, const std::string &name, Found &found, std::string &text)
 {
 	const Fd file(::openat(folder, (name + "/" + measurement_file).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -128,7 +128,7 @@ void look_at_all(int root, std::vector<Found> &all)
 	const auto work = [&] {
 		std::string text;
 		std::size_t above = no_folder;
-		Fd folder; // above: its names are found faster from there
+		Fd folder; // parent: opening names relative to it is faster
 		for (std::size_t i; (i = next++) < all.size();) {
 			const std::size_t slash = all[i].path.rfind('/');
 			if (slash == std::string::npos) {
@@ -156,7 +156,7 @@ class Walk {
 public:
 	explicit Walk(int root) : root_(root) {}
 
-	// One level of folders after the other. Symbolic links come last, as they may lead to what is here anyway.
+	// Level by level. Symbolic links come last, as they may lead to folders that are visited anyway.
 	std::vector<Found> from(const std::string &path)
 	{
 		std::vector<Found> level(1);
@@ -199,7 +199,7 @@ private:
 	}
 
 	int root_;
-	std::set<std::pair<dev_t, ino_t>> folders_; // that were visited: a link may lead back
+	std::set<std::pair<dev_t, ino_t>> folders_; // already visited, as a link may lead back
 	std::vector<Found> below_, links_, kept_;
 	bool is_full_ = false;
 };

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// All measurements below a folder of the archive, read from their small JSON files.
-//
-// The folders are the truth, there is no index, so what this costs is a system call or four for each measurement: they
-// are read by several threads. Invariant: one that cannot be read is a problem with a sentence, and all others are
-// there.
+// Lists all measurements below a folder of the archive, from their small JSON files.
+// As there is no index, this costs up to four system calls per measurement: several threads read. Invariant: one that
+// cannot be read is reported as a problem, and all others are listed.
 #pragma once
 
 #include <string>
@@ -15,13 +13,13 @@ namespace monitor::archive {
 
 struct Listing {
 	std::vector<Entry> entries;        // by date, then by name; those without a date first
-	std::vector<std::string> problems; // sentences
+	std::vector<std::string> problems; // messages
 };
 
 // `name`: a project, an experiment, a measurement, or "" for all. Throws Error if there is no such folder.
 Listing list(const std::string &archive, const std::string &name);
 
-// One measurement. Throws Error: there is none, or it is damaged.
+// Reads one measurement. Throws Error: it does not exist, or is damaged.
 Entry read_entry(const std::string &archive, const std::string &name);
 
 std::string trace_of(const std::string &archive, const std::string &name);

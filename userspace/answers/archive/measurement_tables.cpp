@@ -26,7 +26,7 @@ Cell cell_of(const std::string &text)
 	return text.empty() ? Cell() : Cell(text);
 }
 
-// A list of cells in braces would copy each.
+// Avoids the copies of an initializer list.
 template <class... Cells> void add_row(Table &table, Cells &&...cells)
 {
 	std::vector<Cell> &row = table.rows.emplace_back();
@@ -45,7 +45,7 @@ std::optional<double> value_of(const Entry &entry, const Figure &figure)
 	return found == entry.figures.end() ? std::nullopt : found->second;
 }
 
-// Counts are whole numbers.
+// Counts are printed as integers.
 Cell cell_of(const std::optional<double> &value, const Figure &figure)
 {
 	if (value && figure.unit() == Unit::count && *value >= 0 && *value < 1e15)
@@ -164,7 +164,7 @@ Table comparison_table(const Entry &first, const Entry &second, const std::vecto
 	table.columns.push_back({"difference", "difference", unit});
 	table.columns.push_back({"ratio", "ratio", Unit::ratio});
 	if (is_text)
-		table.columns.erase(table.columns.begin() + 1); // durations say theirs
+		table.columns.erase(table.columns.begin() + 1); // durations have it in their names
 	for (const Figure &figure : figures) {
 		const auto a = value_of(first, figure), b = value_of(second, figure);
 		const auto difference = a && b ? std::optional(*b - *a) : std::nullopt;
@@ -215,10 +215,10 @@ std::string entry_text(const Entry &entry, const std::string &archive)
 	add("complete", entry.complete ? "yes" : "no");
 	for (const auto &[name, value] : entry.figures)
 		try {
-			if (parse_figure(name).kind == Figure::Kind::elapsed) // it is above
+			if (parse_figure(name).kind == Figure::Kind::elapsed) // it is printed above
 				continue;
 			add(name, value ? report::cell_text(*value, parse_figure(name).unit()) : "unknown");
-		} catch (const Error &) { // of another version: what it means is not known
+		} catch (const Error &) { // of another version: unknown
 			add(name, value ? fmt::format("{}", *value) : "unknown");
 		}
 	return text;
@@ -240,10 +240,10 @@ std::vector<std::string> complete(Entry &entry, const std::string &archive, cons
 	}
 	entry.figures.insert(measured.values.begin(), measured.values.end());
 	if (!measured.problems.empty() || !measured.is_final)
-		return measured.problems; // computed anew each time, so that this is said each time
+		return measured.problems; // not kept, so this is reported each time
 	try {
 		keep_figures(archive + "/" + entry.name, measured.values);
-	} catch (const Error &) { // somebody else's archive, or too many: they are right, and computed again next time
+	} catch (const Error &) { // another user's archive, or too many figures: valid, but computed again next time
 	}
 	return {};
 }

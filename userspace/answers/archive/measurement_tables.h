@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Measurements as tables: what there is, figures over runs, two of them beside each other. Printed and drawn by
+// Measurements as tables: lists, figures over runs, comparisons of two. Printed and drawn by
 // tools/monitor/cmd_archive.cpp.
 #pragma once
 
@@ -14,29 +14,28 @@
 
 namespace monitor::archive {
 
-// One row for each. Text has the columns that fit a terminal, JSON and CSV all.
+// A row per measurement. Text has the columns that fit a terminal, JSON and CSV all.
 report::Table list_table(const std::vector<Entry> &entries, const std::string &archive, report::Format format);
 
-// One row for each measurement, one column for each figure.
+// A row per measurement, a column per figure.
 report::Table history_table(const std::vector<Entry> &entries, const std::vector<Figure> &figures);
-// A figure over the measurements in the order of the table: as bars, or where these are too many to look at, as a
-// series.
+// A figure over the measurements in the table's order: as bars, or as a series if they are many.
 plot::Chart history_chart(const std::vector<Entry> &entries, const Figure &figure, const std::string &subject);
 // "2 of 9 recordings lost events or were not completed ...", or "".
 std::string history_note(const std::vector<Entry> &entries);
 
-// One row for each figure: both values, what the second has more, and how many times as much it is.
+// A row per figure: both values, their difference and their ratio.
 report::Table comparison_table(const Entry &first, const Entry &second, const std::vector<Figure> &figures,
 			       report::Format format);
 
-// "name: value" lines of all that is known of a measurement.
+// "name: value" lines of a measurement's metadata.
 std::string entry_text(const Entry &entry, const std::string &archive);
 
-// Computes the figures that an entry does not have yet, and keeps them with the measurement if that can be written.
-// Returns sentences about what could not be computed.
+// Computes the figures that an entry lacks, and stores them with the measurement if possible. Returns messages about
+// what could not be computed.
 std::vector<std::string> complete(Entry &entry, const std::string &archive, const std::vector<Figure> &figures);
 
-// "no measurement has calls named reed": of each figure that is not known of any, because there is no such call.
+// "no measurement has calls named reed": for each figure without a value because no such call exists.
 std::vector<std::string> missing_calls(const std::vector<Entry> &entries, const std::vector<Figure> &figures);
 
 } // namespace monitor::archive

@@ -46,7 +46,7 @@ const char *variable(const char *name)
 std::vector<std::string> levels_of(const std::string &name)
 {
 	std::vector<std::string> levels;
-	const std::size_t end = name.ends_with('/') ? name.size() - 1 : name.size(); // as shells complete it
+	const std::size_t end = name.ends_with('/') ? name.size() - 1 : name.size(); // shells complete it with a slash
 	for (std::size_t begin = 0; begin <= end;) {
 		const std::size_t slash = std::min(name.find('/', begin), end);
 		levels.push_back(name.substr(begin, slash - begin));

@@ -32,7 +32,7 @@ constexpr std::size_t kinds_of_contradiction = 5;
 
 struct ContradictionText {
 	const char *id, *none, *some;
-	std::initializer_list<const char *> classes; // of which a trace must have events
+	std::initializer_list<const char *> classes; // of which the trace must have events
 };
 
 constexpr ContradictionText contradiction_texts[kinds_of_contradiction] = {
@@ -55,7 +55,7 @@ constexpr ContradictionText contradiction_texts[kinds_of_contradiction] = {
      {"irq_handler_entry", "softirq_entry", "local_timer_entry"}},
 };
 
-// Contradictions of a thread that turns out to be hidden from tracing are expected, so all are judged at the end.
+// Judged at the end, as contradictions are expected of threads that turn out to be hidden from tracing.
 class Contradictions : public Observer {
 public:
 	Contradictions(const trace::Clock &clock, const RecordingInfo &info, std::uint64_t begin)
@@ -131,7 +131,7 @@ void judge_hidden(const ThreadFold &fold, Statements &statements)
 			       fold.hidden_threads(), example->tgid, fold.leader(*example).name);
 }
 
-// `torn`: of the recorder's own streams, of which nothing is ever lost, one that lacks packets; "": none.
+// `torn`: a stream of the recorder's own that lacks packets, although nothing in these is ever lost; "": none.
 void judge_streams(const trace::Trace &trace, const std::string &torn, Statements &statements)
 {
 	const auto &problems = trace.problems();
@@ -150,7 +150,7 @@ void judge_streams(const trace::Trace &trace, const std::string &torn, Statement
 			       problems.total() - problems.kept().size());
 }
 
-// Of a copy of which only a part was fetched.
+// For a partly fetched copy.
 void judge_parts(const trace::Trace &trace, Statements &statements)
 {
 	for (const trace::FetchedPart &part : trace::fetched_parts(trace))
@@ -178,7 +178,7 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, const
 	judge_streams(trace, torn, statements);
 }
 
-// Those of CPUs that were online all the time: the counters of the others have ended.
+// Without CPUs that were offline at some time: their counters have ended.
 std::vector<CounterReading> lasting_readings(const std::vector<CounterReading> &readings, const ThreadFold &threads)
 {
 	std::vector<CounterReading> lasting;
@@ -188,7 +188,8 @@ std::vector<CounterReading> lasting_readings(const std::vector<CounterReading> &
 	return lasting;
 }
 
-// For each counter, threads, idle and unknown must add up to what the recorder read from the start to the end.
+// For each counter, threads, idle and unknown must add up to the difference of the recorder's readings at start and
+// end.
 void judge_counters(const CounterFold &fold, const ThreadFold &threads, Statements &statements)
 {
 	const CountersInfo &info = fold.info();
@@ -230,7 +231,7 @@ void judge_counters(const CounterFold &fold, const ThreadFold &threads, Statemen
 			       info.counters[i].name, read[i], is_all ? "" : " that stayed online", sum.counts[i]);
 }
 
-// `own` of them are recorders' events.
+// `own` of the events are the recorder's.
 Statement judge_generic_ctf_losses(const trace::Trace &trace, std::uint64_t events, std::uint64_t own,
 				   const trace::Losses &losses)
 {
@@ -248,7 +249,7 @@ Statement judge_generic_ctf_losses(const trace::Trace &trace, std::uint64_t even
 	return {"losses", Verdict::holds, read + ", and none is reported lost"};
 }
 
-// What is opened for each CPU, and is not where one came online later, unless the recorder opened it there.
+// What was opened per CPU at the start is missing on a CPU that came online later, unless the recorder opened it there.
 std::vector<const char *> missing_of_late_cpu(const RecordingInfo &info, const std::vector<std::string> &opened)
 {
 	std::vector<const char *> missing;
@@ -265,7 +266,7 @@ std::vector<const char *> missing_of_late_cpu(const RecordingInfo &info, const s
 	return missing;
 }
 
-// CPUs that came online later, or came back, which ends what was opened for them.
+// CPUs that came online later, or came back, which ended what was opened for them.
 void judge_late_cpus(const ThreadFold &fold, const RecordingInfo &info, Statements &statements)
 {
 	std::map<std::uint32_t, std::vector<std::string>> opened_on;
@@ -282,7 +283,7 @@ void judge_late_cpus(const ThreadFold &fold, const RecordingInfo &info, Statemen
 		const std::string since = fmt::format(
 		    "CPU {} was offline {} and came online later: ", number,
 		    std::ranges::count(info.offline_at_start, number) ? "when the recording started" : "for a time");
-		if (info.counters) // no recorder opens them again
+		if (info.counters) // recorders do not reopen them
 			statements.add("late_cpu", Verdict::not_witnessed,
 				       since + "what its counters would have counted since then is unknown");
 		if (missing.empty() && !info.counters)
@@ -295,7 +296,7 @@ void judge_late_cpus(const ThreadFold &fold, const RecordingInfo &info, Statemen
 	}
 }
 
-// For another tracer's trace: whether all of it can be read, and what it says about losses.
+// For another tracer's trace: whether all of it can be read, and its losses.
 Statements check_generic_ctf(trace::Trace &trace)
 {
 	std::uint64_t events = 0, own = 0;
@@ -348,7 +349,7 @@ void judge_left_out(const RecordingInfo &info, Statements &statements)
 		statements.add("left_out", Verdict::not_checked, info.unknown_text());
 }
 
-// Of a trace of which only a part was fetched.
+// For a partly fetched trace.
 void judge_part(const trace::Trace &trace, const ThreadFold &fold, const Contradictions &contradictions,
 		const ClockBound &bound, const RecordingInfo &info, Statements &statements)
 {
@@ -361,7 +362,7 @@ void judge_part(const trace::Trace &trace, const ThreadFold &fold, const Contrad
 		judge_clock(bound, trace.description().clock, info, trace.begin_time(), statements);
 }
 
-// Of one that was completed.
+// For a completed recording.
 void judge_recorder(const trace::Trace &trace, const RecordingInfo &info, const RecorderPasses &passes,
 		    const std::optional<FlightCheck> &flight, Statements &statements)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Is this trace true? All statements of `monitor check`. In one pass: conservation of events,
-// agreement with the kernel's own figures, the state machine, order and wholeness, clock; and in further passes what
-// was counted in the kernel, run lengths and hosts. A file for each.
+// Is this trace true? All statements of `monitor check`. One pass judges the conservation of events, agreement with the
+// kernel's own figures, the state machine, order and completeness, and the clock; further passes judge counts made in
+// the kernel, run lengths and hosts. A file for each.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace monitor::check {
 
-using namespace analyze; // whose states are judged
+using namespace analyze; // RecordingInfo, folds and observers
 
 // not_checked: the figure to compare with is unknown, or too small for a comparison. not_witnessed: the trace agrees
 // with itself, but nothing independent of the probes can confirm it.
@@ -24,14 +24,14 @@ enum class Verdict { holds, fails, not_checked, not_witnessed };
 const char *word(Verdict verdict);
 
 struct Statement {
-	std::string id; // stable: "conservation", "context_switches" ...
+	std::string id; // stable id: "conservation", "context_switches" ...
 	Verdict verdict = Verdict::holds;
-	std::string text; // one sentence; both figures where two are compared
+	std::string text; // one sentence; with both figures of a comparison
 
 	Statement(std::string of, Verdict is, std::string said) : id(std::move(of)), verdict(is), text(std::move(said))
 	{
 	}
-	// `said`: as in fmt::format().
+	// Formats `said` like fmt::format().
 	template <class Value, class... Values>
 	Statement(std::string of, Verdict is, fmt::format_string<Value, Values...> said, Value &&value,
 		  Values &&...values)

@@ -6,12 +6,12 @@
 namespace monitor::check {
 namespace {
 
-// The recorder takes ten clock snapshots a second. More than a second without one is no error of the clock, but then
-// nothing proves it right.
+// The recorder takes ten clock snapshots a second. A second without one is not an error of the clock, but leaves it
+// unproven.
 constexpr std::uint64_t witnessed_ns = 1'000'000'000;
-// Less than a wake-up from one CPU to another takes, so cause and effect can be told apart. A quiet machine has 1 us.
+// Below the latency of a wake-up between CPUs, so that cause and effect can be told apart. A quiet machine has 1 us.
 constexpr std::uint64_t largest_bound_ns = 10'000;
-// After such a time the recorder steers the clock back within this time.
+// After a gap in its snapshots the recorder corrects the clock within this time.
 constexpr std::uint64_t recovery_ns = 1'000'000'000;
 constexpr std::size_t gaps_shown = 5;
 
@@ -25,8 +25,8 @@ double seconds_since(std::uint64_t begin, const trace::Clock &clock, std::uint64
 	return static_cast<double>(clock.since_ns(begin, time)) / 1e9;
 }
 
-// `untold_skew`: ticks of each bound that are due to the skew of the CPUs' clocks, where these could not be compared
-// closely enough to judge by them.
+// `untold_skew`: the part of each bound, in ticks, that is due to the CPUs' skew where that could not be measured
+// closely enough.
 void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64_t untold_skew, std::uint64_t begin,
 		 Statements &statements)
 {
@@ -108,7 +108,7 @@ void judge_skew(const trace::Clock &clock, const RecordingInfo &info, Statements
 			       skew.cpus_online, clock.to_ns(skew.ticks));
 }
 
-// What the sync events say, and the recording's own description: that of one that was killed does not know.
+// Combines the sync events and the recording's own description, which a killed recording lacks.
 void say_steps(const ClockBound &bound, const trace::Clock &clock, std::uint64_t begin, Statements &statements)
 {
 	const std::vector<trace::RealTimeStep> &steps = bound.real_time_steps();

@@ -63,7 +63,7 @@ void Conservation::judge(const RecordingInfo &info, bool hidden, Statements &sta
 	judge_user(info, statements);
 	for (const auto &[event, fired] : info.fault_counts) {
 		const std::uint64_t seen = seen_of(info, event);
-		// What a hidden thread does leaves no token; and without tokens there is no list of threads.
+		// Hidden threads have no tokens; and without tokens there is no list of threads.
 		const Verdict verdict = seen == fired            ? Verdict::holds
 					: hidden && seen < fired ? Verdict::not_checked
 								 : Verdict::fails;
@@ -121,7 +121,7 @@ void Conservation::judge_classes(const RecordingInfo &info, Statements &statemen
 			       paused ? fmt::format(" + {} not stored in pauses", paused) : "");
 }
 
-// Of a flight recorder: what its rings discarded is known by ring, not by class.
+// For a flight recorder: what its rings discarded is known per ring, not per class.
 void Conservation::judge_snapshot(const RecordingInfo &info, Statements &statements) const
 {
 	std::uint64_t copied = 0, found = 0;
@@ -150,7 +150,7 @@ void Conservation::judge_control(const RecordingInfo &info, Statements &statemen
 			   : "recording.json does not say how many tokens the recorder itself wrote");
 }
 
-// What instrumented programs posted: as counted by their cards and the recorder, and as found in the streams.
+// Events of instrumented programs: counted by their cards and the recorder, against those in the streams.
 void Conservation::judge_user(const RecordingInfo &info, Statements &statements) const
 {
 	if (!info.user_card)
@@ -186,7 +186,7 @@ void Conservation::judge_user(const RecordingInfo &info, Statements &statements)
 			       user.classes_refused, user.why_refused.empty() ? "" : " (" + user.why_refused + ")");
 }
 
-// What each process says it lost: nothing else can count it.
+// The losses that each process reports, as nothing else can count them.
 void Conservation::judge_claims(const UserInfo &user, Statements &statements)
 {
 	std::string text;
@@ -214,7 +214,7 @@ void Conservation::judge_triggers(const RecordingInfo &info, Statements &stateme
 			       "{} pauses in which nothing was stored; the tokens tell of {}, {} as long in all",
 			       info.pauses.number, pauses_, paused_ticks_ == info.pauses.ticks ? "just" : "not");
 	if ((info.triggers.empty() && firings_.empty()) || info.flight || info.has_only_states())
-		return; // a snapshot has a part of them
+		return; // a snapshot has only some of them
 	std::uint64_t fired = 0, tokens = 0, lost = info.triggers_without_token;
 	bool holds = firings_.size() <= info.triggers.size();
 	for (std::size_t i = 0; i < info.triggers.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Conservation: for each class, what the probes saw is what is in the blocks or was counted as lost or filtered. Part
-// of check.cpp, which feeds it every event and gap.
+// Conservation: for each class, the events that the probes saw are in the blocks, or were counted as lost or filtered.
+// Part of check.cpp, which feeds it every event and gap.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ private:
 
 	std::vector<std::uint64_t> tokens_; // by class id
 	std::uint64_t gaps_ = 0, discarded_ = 0;
-	std::vector<std::uint64_t> firings_; // by number of the trigger
+	std::vector<std::uint64_t> firings_; // by trigger number
 	std::uint64_t pauses_ = 0, paused_ticks_ = 0;
 	std::uint64_t user_tokens_ = 0, user_discarded_ = 0;
 	bool uncounted_ = false, user_uncounted_ = false;

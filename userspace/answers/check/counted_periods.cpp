@@ -26,7 +26,7 @@ std::uint64_t sum_of(const std::map<std::string, std::uint64_t> &counted, Names 
 	return sum;
 }
 
-// The probes' counts were read before and after the kernel's: without and with what happened in between.
+// The probes' counts were read before and after the kernel's: excluding and including events in between.
 struct Counted {
 	std::uint64_t inner, outer;
 };
@@ -38,8 +38,8 @@ Counted counted(const KernelCounts &start, const KernelCounts &end, Names names)
 	return {last - std::min(first, last), after - std::min(before, after)};
 }
 
-// `unprobed`: interrupts that the kernel counts and no probe sees. `slack`: the kernel may have counted this many
-// events that their probes had not counted yet when the counts were read.
+// `unprobed`: interrupts that the kernel counts and no probe sees. `slack`: the number of events that the kernel may
+// have counted and their probes not yet, when the counts were read.
 Statement compare(const char *id, const std::string &what, std::uint64_t kernel, const Counted &probes,
 		  std::uint64_t slack, bool is_hiding, std::uint64_t unprobed = 0)
 {

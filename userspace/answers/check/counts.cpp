@@ -21,7 +21,7 @@ struct TokensOfCount {
 	std::uint64_t matching = 0; // tokens
 };
 
-// Why the tokens are not all that were counted, or can be read in another way; "" if neither.
+// Why the tokens are not all that were counted, or may match differently; "" otherwise.
 std::string why_no_witness(const trace::Trace &trace, const RecordingInfo &info)
 {
 	if (!info.complete())
@@ -36,7 +36,7 @@ std::string why_no_witness(const trace::Trace &trace, const RecordingInfo &info)
 	return "";
 }
 
-// The recorder's own tokens are not events, nor are those that belong to others.
+// The recorder's own tokens are not events, nor are those that extend others.
 bool is_counted(const trace::EventClass &cls)
 {
 	return cls.domain == trace::Domain::user || (cls.domain == trace::Domain::kernel && !EDC_NEVER_COUNTED(cls.id));
@@ -70,7 +70,7 @@ void judge_counts(trace::Trace &trace, const RecordingInfo &info, Statements &st
 				added.filter.emplace(count.expression, trace.description(), trace.first_time(),
 						     filter::KnownNames{}, nullptr, filter::Judge::probe);
 		} catch (const Error &) {
-			// the file is untrusted, and no event may have the names
+			// The file is untrusted, and no event may have the names.
 		}
 	}
 	if (why_not.empty() && !all.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `record --count` counted and --time timed in the kernel, against the tokens of the same recording.
+// Compares what `record --count` and --time computed in the kernel with the tokens of the same recording.
 #pragma once
 
 #include "check.h"

@@ -30,7 +30,7 @@ void FlightCheck::event(const trace::Event &event)
 	if (!ring.is_known) {
 		ring.name = event.stream->name;
 		ring.is_known = true;
-		ring.surplus += ring.expected; // before its first count
+		ring.surplus += ring.expected; // tokens before its first count
 		ring.first = ring.expected = so_far;
 	}
 	ring.missing += so_far - std::min(so_far, ring.expected);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A flight recorder's snapshot: whether all that its rings had between their first and their last block is in it. Each
-// block begins with the number of tokens that its ring had so far (block_tokens), counted by the card as it wrote them;
-// what is older than the first block is overwritten. Part of check.cpp, which feeds it every event.
+// For a flight recorder's snapshot: whether it has all tokens that its rings had between their first and last block.
+// Each block begins with the ring's number of tokens so far (block_tokens), counted by the card when writing; tokens
+// before the first block are overwritten. Part of check.cpp, which feeds it every event.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ private:
 	struct Ring {
 		std::string name;
 		bool is_known = false;
-		std::uint64_t first = 0, expected = 0; // tokens so far, at its first block and now
+		std::uint64_t first = 0, expected = 0; // number of tokens at its first block, and now
 		std::uint64_t missing = 0, surplus = 0, blocks = 0;
 	};
 
 	std::vector<Ring> rings_;            // by stream
-	std::vector<trace::FieldRef> count_; // by class index: of block_tokens
+	std::vector<trace::FieldRef> count_; // by class index: fields of block_tokens
 	std::uint64_t user_events_ = 0;
 };
 

@@ -9,22 +9,22 @@
 namespace monitor::check {
 namespace {
 
-constexpr std::uint64_t just_switched_ns = 200'000; // reading a thread's figures takes less
-constexpr std::uint64_t tick_ns =
-    20'000'000; // a running thread's sum_exec_runtime can be as much as two ticks of HZ=100 old
-// /proc/stat counts steal time in whole ticks of USER_HZ: up to one more at either reading.
+constexpr std::uint64_t just_switched_ns = 200'000; // maximum time to read a thread's figures
+constexpr std::uint64_t tick_ns = 20'000'000; // for a running thread, sum_exec_runtime is up to two ticks of HZ=100 old
+// /proc/stat counts steal time in whole ticks of USER_HZ: up to one too many at either reading.
 constexpr std::uint64_t steal_tick_ns = 10'000'000;
 constexpr std::uint64_t min_tolerance_ns = 200'000;
-constexpr std::uint64_t neighbour_ns = 5'000'000; // one slow pick of the next thread moves this between neighbours
-// A virtual CPU that stalls within a switch moves up to this, rarely, from one thread to the next; none is lost.
+constexpr std::uint64_t neighbour_ns = 5'000'000; // moved between neighbours by one slow pick_next_task()
+// A virtual CPU that stalls within a switch rarely moves up to this from one thread to the next; none is lost.
 constexpr std::uint64_t stall_ns = 50'000'000;
-constexpr std::uint64_t stalled_threads = 2, stalled_parts = 100; // at most 2 threads, or 1 in 100 if that is more
-// A guest whose kernel does not count steal time may be stopped often: there it is 1 in 4 of the threads that ran.
+constexpr std::uint64_t stalled_threads = 2, stalled_parts = 100; // allowed: 2 threads, or 1 in 100 if that is more
+// A guest whose kernel does not count steal time may be stopped often: there, 1 in 4 of the threads that ran.
 constexpr std::uint64_t steal_unknown_parts = 4;
 constexpr std::uint64_t per_irq_ns = 2'000;    // from an interrupt to its token
 constexpr std::uint64_t tolerance_parts = 200; // 0.5 %
-constexpr std::uint64_t joint_parts = 166;     // 0.6 %, of threads that followed a hidden one together with all others
-// A tolerance above 1/thread_parts of a thread's time, or 1/total_parts of all threads' time, proves nothing.
+constexpr std::uint64_t joint_parts = 166;     // 0.6 %, for all threads that followed a hidden one together
+// A tolerance above 1/thread_parts of a thread's time, or 1/total_parts of all threads' time, makes the comparison
+// meaningless.
 constexpr std::uint64_t thread_parts = 2, total_parts = 10;
 // Within one switch the kernel reads its clock before it picks the next thread (and balances load, and programs a
 // timer); the token is posted afterwards. The time in between is charged to another thread: tens of us in a VM; more on
@@ -50,7 +50,7 @@ KernelComparison::KernelComparison(const EventKinds &kinds, const trace::Clock &
 							? info.kernel_counts.start->steal_ns[cpu]
 							: 0;
 			steal_ns_ += end > start ? end - start + steal_tick_ns : 0;
-			counts_steal_ |= end > 0; // since it was booted
+			counts_steal_ |= end > 0; // counted since boot
 		}
 }
 
@@ -143,7 +143,7 @@ void KernelComparison::on_switch(const trace::Event &event, const EventKind &kin
 	cpu->irq_depth = 0;
 }
 
-// The switch away from it is counted, and has no token.
+// The switch away is counted by the kernel, and has no token.
 void KernelComparison::went_offline(const Cpu &cpu, const Thread &thread, std::uint64_t time)
 {
 	any_offline_ = true;
@@ -159,10 +159,10 @@ void KernelComparison::went_offline(const Cpu &cpu, const Thread &thread, std::u
 	out->last_switch = time;
 }
 
-// The kernel's figures belong to the thread, whatever its number.
+// The kernel's figures stay with the thread when its number changes.
 void KernelComparison::exchanged(const Thread &one, const Thread &other)
 {
-	tally(std::max(one.tid, other.tid)); // resizes for both
+	tally(std::max(one.tid, other.tid)); // resizes the table for both
 	Tally *of_one = tally(one.tid), *of_other = tally(other.tid);
 	if (!of_one || !of_other)
 		return;
@@ -257,7 +257,7 @@ void KernelComparison::on_counts(const trace::Event &event, const EventKind &kin
 void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Event &event, const EventKind &kind,
 			       bool at_exit)
 {
-	const bool unseen = thread.said_running && !at_exit && !thread.in_time; // it has not been switched out since
+	const bool unseen = thread.said_running && !at_exit && !thread.in_time; // it was not switched out in between
 	const bool running = thread.in_time != 0 || unseen;
 	if (thread.in_time)
 		thread.ticks += event.time - thread.in_time;
@@ -281,8 +281,8 @@ void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Eve
 		measured_threads_ += tolerance <= std::max(kernel_ns, clock_.to_ns(thread.ticks)) / thread_parts;
 	}
 
-	// The kernel also counts faults that it takes on a process's behalf without its registers (get_user_pages):
-	// those have no event, so tokens may be fewer, never more.
+	// The kernel also counts faults that it handles for a process without registers (get_user_pages): these have no
+	// event, so tokens may be fewer, never more.
 	const std::uint64_t kernel_min = kind.field[5].get(event) - thread.base_min;
 	const std::uint64_t kernel_maj = kind.field[6].get(event) - thread.base_maj;
 	min_.add(tid, kernel_min, thread.min,
@@ -299,13 +299,13 @@ void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Eve
 	const std::uint64_t at_edges = std::uint64_t{thread.migrated_at_base} + migrates;
 	const bool too_few = thread.migrations + at_edges < kernel_migrations;
 	const bool too_many = kernel_migrations + at_edges < thread.migrations;
-	// A thread that a hidden thread moves, by balancing load or waking it, migrates without a token.
+	// A thread that a hidden thread migrates, by load balancing or waking, has no token of that.
 	const bool any_unseen = any_hidden_ || any_offline_;
 	unseen_migrations_ += any_unseen && too_few;
 	migrations_.add(tid, kernel_migrations, thread.migrations, !too_many && (any_unseen || !too_few));
 }
 
-// 0.5 %, the edges, and what may move between neighbours; see the constants.
+// 0.5 %, the edges, and what switches may move between neighbours; see the constants.
 std::uint64_t KernelComparison::tolerance_of(const Tally &thread, std::uint64_t slack) const
 {
 	return std::max(min_tolerance_ns, clock_.to_ns(thread.ticks) / tolerance_parts) + steal_ns_ + slack * tick_ns +
@@ -313,7 +313,7 @@ std::uint64_t KernelComparison::tolerance_of(const Tally &thread, std::uint64_t 
 	       static_cast<std::uint64_t>(static_cast<double>(thread.switches) * per_switch_ns_);
 }
 
-// The kernel's time may lack the interrupts, if this kernel excludes them.
+// The kernel's time may exclude interrupts.
 bool KernelComparison::exec_agrees(const Tally &thread, std::uint64_t kernel_ns, std::uint64_t tolerance) const
 {
 	const std::uint64_t ours_ns = clock_.to_ns(thread.ticks);
@@ -326,7 +326,7 @@ bool KernelComparison::exec_agrees(const Tally &thread, std::uint64_t kernel_ns,
 	       kernel_ns + tolerance + clock_.to_ns(thread.irq_ticks) + thread.irqs * per_irq_ns >= ours_ns;
 }
 
-// What a switch moves between neighbours leaves the sum of the one group and comes into that of the other.
+// Time that a switch moves between neighbours is missing from the sum of one group and in that of the other.
 bool KernelComparison::agrees_with_those_beside_hidden() const
 {
 	const std::uint64_t kernel = exec_.kernel + beside_hidden_.kernel, ours = exec_.ours + beside_hidden_.ours;
@@ -340,7 +340,7 @@ bool KernelComparison::judge_total_time(Statements &statements) const
 	    std::max(min_tolerance_ns, exec_.ours / tolerance_parts) + steal_ns_ + uncertain_threads_ * tick_ns;
 	const bool agrees = exec_.kernel <= exec_.ours + tolerance + clock_.to_ns(late_ticks_) &&
 			    exec_.kernel + tolerance + irq_ns >= exec_.ours;
-	// Idle and hidden threads are not in the sum, so what a stall within a switch moves to them is missing from it.
+	// Idle and hidden threads are not in the sum, so it lacks what a stall within a switch moves to them.
 	const bool stalled = !agrees && exec_.kernel < exec_.ours &&
 			     exec_.kernel + tolerance + irq_ns + stalled_threads * stall_ns >= exec_.ours;
 	const bool is_joint = !agrees && !stalled && agrees_with_those_beside_hidden();
@@ -383,7 +383,7 @@ void KernelComparison::judge_threads(Statements &statements) const
 		  ? " (this virtual machine does not count steal time, which moves time from one thread to the next)"
 		  : "");
 	statements.back().text += fmt::format("; for {} of them, within half of their time or less", measured_threads_);
-	// All ran for less than the tolerance, or what moved their time is unknown.
+	// All ran for less than the tolerance, or the shift of their time is unexplained.
 	if (statements.back().verdict == Verdict::holds && (measured_threads_ == 0 || steal_unknown))
 		statements.back().verdict = Verdict::not_checked;
 	if (beside_hidden_.threads)

@@ -24,14 +24,14 @@ public:
 	// Only for a trace without losses.
 	void judge(Statements &statements) const;
 	bool any_hidden() const { return any_hidden_; }
-	bool any_offline() const { return any_offline_; } // a CPU was, where some of what the kernel does has no token
+	bool any_offline() const { return any_offline_; } // a CPU was offline, where some kernel activity has no token
 
 private:
-	// What the tokens say about a thread since its base figures.
+	// A thread's tokens since its base figures.
 	struct Tally {
 		bool based = false;        // the base holds the kernel's figures
 		bool said_running = false; // by the thread_state just before the kernel's figures
-		bool uncertain = false;    // ran, or had just run, when the kernel's figures were read
+		bool uncertain = false;    // it ran, or had just run, when the kernel's figures were read
 		std::uint64_t base_switches = 0, base_exec_ns = 0, base_min = 0, base_maj = 0;
 		std::uint64_t switches = 0, ticks = 0, irq_ticks = 0, irqs = 0, min = 0, maj = 0;
 		bool born = false, came_unseen = false;
@@ -68,7 +68,7 @@ private:
 	void on_state(const trace::Event &event, const EventKind &kind);
 	void on_born(const trace::Event &event, const EventKind &kind);
 	void compare(std::int32_t tid, Tally &tally, const trace::Event &event, const EventKind &kind, bool at_exit);
-	// Returns whether it holds.
+	// Returns whether the statement holds.
 	bool judge_total_time(Statements &statements) const;
 	bool agrees_with_those_beside_hidden() const;
 	void judge_migrations(Statements &statements) const;
@@ -81,16 +81,16 @@ private:
 	TidTable<Tally> tallies_;
 	std::vector<OnCpu> cpus_;
 	std::uint64_t steal_ns_ = 0;
-	bool counts_steal_ = false;           // this kernel does, as it has counted some since it was booted
+	bool counts_steal_ = false;           // inferred from steal time since boot
 	std::uint64_t uncertain_threads_ = 0; // readings at start or end while a thread ran
 	std::uint64_t late_ticks_ = 0;        // of all threads
 	bool any_hidden_ = false, any_offline_ = false;
 	std::uint64_t threads_that_ran_ = 0; // of exec_
-	std::uint64_t measured_threads_ = 0; // that ran long enough for their tolerance to mean anything
-	Sum beside_hidden_;                  // CPU time of threads switched in unseen, after a hidden one
-	bool counts_migrations_ = false;     // the kernel's figures include them
+	std::uint64_t measured_threads_ = 0; // threads that ran long enough for their tolerance to be meaningful
+	Sum beside_hidden_;                  // CPU time of threads switched in unseen after a hidden one
+	bool counts_migrations_ = false;     // whether the kernel's figures have migrations
 	Sum switches_, exec_, min_, maj_, migrations_;
-	std::uint64_t unseen_migrations_ = 0; // threads with fewer tokens than migrations, as other threads are hidden
+	std::uint64_t unseen_migrations_ = 0; // threads with fewer tokens than migrations because of hidden threads
 };
 
 } // namespace monitor::check

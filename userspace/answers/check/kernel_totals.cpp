@@ -10,7 +10,7 @@
 namespace monitor::check {
 namespace {
 
-constexpr std::uint64_t edge_ns = 100'000; // the kernel counts an interrupt at most this long before its token
+constexpr std::uint64_t edge_ns = 100'000; // maximum time from the kernel's count of an interrupt to its token
 constexpr std::uint32_t max_cpus_here = 8192;
 // A thread is counted before it is first woken: at each of the two reads, one thread per CPU may be in between.
 constexpr std::uint64_t thread_creations_per_cpu = 2;
@@ -22,10 +22,10 @@ bool is_probed(const std::string &row)
 	       row == "TLB" || row == "IWI";
 }
 
-// A fault that a program may not do is not completed.
+// Faults that end in a signal do not complete.
 constexpr std::uint64_t max_failing_faults = 100;
 
-// Classes whose number a statement compares with a figure other than the probes' own.
+// Classes whose number a statement compares with an independent figure.
 constexpr std::array witnessed_classes = {
     "sched_switch",
     "sched_wakeup_new",
@@ -91,8 +91,9 @@ void KernelTotals::Tally::add(const Window &window, std::uint64_t time)
 	inner += time >= window.start_after && time <= window.end_before;
 }
 
-// What the kernel counts right before its token. A virtual CPU may stall in between, so if a CPU's first token after a
-// read of the kernel's figures is of such an event, the figures may include it, however late the token is.
+// For events that the kernel counts right before their token. A virtual CPU may stall in between: if a CPU's first
+// token after a read of the kernel's figures is of such an event, the figures may include it, however late the token
+// is.
 void KernelTotals::Tally::add(const Window &window, std::uint64_t time, std::uint64_t token_before)
 {
 	outer += time >= window.start_before && (time <= window.end_after || token_before <= window.end_after);
@@ -138,7 +139,7 @@ void KernelTotals::event(const trace::Event &event)
 	}
 }
 
-// A CPU enters and leaves idle states in turn: between two entries, or two exits, a token is missing.
+// A CPU enters and leaves idle states alternately: between two entries, or two exits, a token is missing.
 void KernelTotals::on_idle(const trace::Event &event, OnCpu &cpu)
 {
 	const bool idle = idle_state_.get<std::int64_t>(event) != -1;
@@ -150,8 +151,8 @@ void KernelTotals::on_idle(const trace::Event &event, OnCpu &cpu)
 	cpu.idle = idle;
 }
 
-// What a hidden thread does leaves no token: neither the switch away from it, nor an interrupt while it runs. Then only
-// tokens that the kernel does not count are a contradiction.
+// Hidden threads have no tokens: neither the switch away from one, nor an interrupt while it runs. Then only an excess
+// of tokens is a contradiction.
 Statement KernelTotals::compare(const char *id, const std::string &text, bool too_few, bool too_many, bool hidden)
 {
 	if (too_many || (too_few && !hidden))
@@ -181,7 +182,7 @@ void KernelTotals::judge_stat(bool hidden, Statements &statements) const
 		between("context_switches", "context switches", start.context_switches, end.context_switches, switches_,
 			0);
 	if (info_.filtering())
-		return; // these are recorded only for selected threads
+		return; // recorded only for selected threads
 	if (start.thread_creations && end.thread_creations && info_.has_program("sched_wakeup_new"))
 		between("thread_creations", "threads created", *start.thread_creations, *end.thread_creations,
 			thread_creations_, thread_creations_per_cpu * std::max<std::uint64_t>(info_.cpus, 1));
@@ -197,7 +198,7 @@ void KernelTotals::judge_interrupts(bool hidden, Statements &statements) const
 	const KernelCounts &start = *info_.kernel_counts.start, &end = *info_.kernel_counts.end;
 	const auto [unprobed, shootdowns] = other_interrupts(start, end);
 	const std::uint64_t kernel = end.interrupts - start.interrupts;
-	// A shared line runs several handlers, a vector may have none; the rows are read a little later. A TLB
+	// A shared line runs several handlers, a vector may have none; the rows are read slightly later. A TLB
 	// shootdown is a function call, and 7.3.4 counts it as both.
 	statements.push_back(
 	    compare("interrupts",
@@ -226,15 +227,15 @@ void KernelTotals::judge_idle(Statements &statements) const
 		return statements.add("idle_usage", Verdict::not_witnessed,
 				      "idle states: cpuidle's counts started again, as a CPU was offline");
 	// A CPU that idles without cpuidle (polling, or before its first state) has tokens that cpuidle does not count.
-	// cpuidle counts a state after the token of its end, with interrupts in between: at the first read, every CPU
-	// may have one that is not counted yet.
+	// cpuidle counts a state after the token of its end, with interrupts in between: at the first read, each CPU
+	// may have an uncounted one.
 	const std::uint64_t kernel = *end - *start;
 	statements.add("idle_usage", kernel <= idle_ends_.outer + info_.cpus ? Verdict::holds : Verdict::fails,
 		       "idle states: cpuidle counts {}, the tokens {} to {} (without and with those while it was read)",
 		       kernel, idle_ends_.inner, idle_ends_.outer);
 }
 
-// The probes of completed faults are opened for each CPU, at the start; those that begin are seen on all.
+// Probes of completed faults are opened per CPU, at the start; those of their begins see all CPUs.
 void KernelTotals::judge_faults(Statements &statements) const
 {
 	if (!info_.has_program("page_fault_user") || !info_.has_program("minor_fault") ||

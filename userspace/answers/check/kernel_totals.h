@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Compares the tokens of the whole machine with totals that the kernel counts without us: /proc/stat's context
-// switches, interrupts, softirqs and thread creations, cpuidle's states; and checks that idle states alternate. Reports
-// what no total confirms. Part of check.cpp, which feeds it every event in order.
+// Compares the tokens of the whole machine with the kernel's independent totals: /proc/stat's context switches,
+// interrupts, softirqs and thread creations, and cpuidle's states; and checks that idle states alternate. Reports what
+// no total confirms. Part of check.cpp, which feeds it every event in order.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace monitor::check {
 
-// Of /proc/stat's interrupts, those that no probe can see or that some kernels count twice.
+// Interrupts in /proc/stat that no probe can see or that some kernels count twice.
 struct OtherInterrupts {
 	std::uint64_t unprobed = 0, shootdowns = 0;
 };
@@ -32,7 +32,8 @@ public:
 	void judge(bool hidden, Statements &statements) const;
 
 private:
-	// The kernel's count spans two reads, each made between two moments: events that surely or possibly lie in it.
+	// The kernel's count lies between two reads, each of which took some time: events certainly or possibly within
+	// it.
 	struct Window {
 		std::uint64_t start_before = 0, start_after = 0, end_before = 0, end_after = 0;
 	};

@@ -14,7 +14,7 @@ namespace {
 
 using trace::EventOrder;
 
-// Pairs of events that follow each other in the listing and are of different machines.
+// Adjacent events of the listing that are from different machines.
 struct Neighbours {
 	std::uint64_t pairs = 0, unknown = 0;
 };
@@ -36,10 +36,10 @@ Neighbours count_neighbours(trace::Trace &trace)
 }
 
 struct JudgedMessages {
-	std::uint64_t between = 0; // hosts
-	std::uint64_t early = 0;   // proven to arrive before they were sent
-	std::uint64_t unknown = 0; // the clocks do not say which came first
-	std::string first_early;   // the key of one
+	std::uint64_t between = 0; // messages between hosts
+	std::uint64_t early = 0;   // those proven to arrive before they were sent
+	std::uint64_t unknown = 0; // those whose order the clocks do not determine
+	std::string first_early;   // the key of the first early one
 };
 
 JudgedMessages judge_messages(const trace::Trace &trace, const collection::Messages &found)

@@ -28,7 +28,7 @@ void RecorderPasses::judge(const trace::Trace &trace, const RecordingInfo &info,
 	std::uint64_t packets = 0, own = 0;
 	for (const auto &stream : trace.streams())
 		(stream->info().is_recorder() ? own : packets) += stream->packets();
-	const std::uint64_t dropped = info.recorder.dropped_blocks; // own ones, too
+	const std::uint64_t dropped = info.recorder.dropped_blocks; // of its own stream, too
 	const bool is_whole = copied_ >= packets && copied_ <= packets + dropped && written_ <= packets + own;
 	statements.add("passes", is_whole ? Verdict::holds : Verdict::fails,
 		       "{} passes of the recorder, {} of them without blocks, copied {} blocks, {} packets are in the "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the recorder says of its own passes and writes, against the packets that are in the streams.
+// Compares the recorder's account of its passes and writes with the packets in the streams.
 #pragma once
 
 #include "check.h"
@@ -11,7 +11,7 @@ namespace monitor::check {
 class RecorderPasses {
 public:
 	void event(const trace::Event &event);
-	// Only of a recording that was completed and has tokens of passes.
+	// Only for a completed recording that has tokens of passes.
 	void judge(const trace::Trace &trace, const RecordingInfo &info, Statements &statements) const;
 
 private:

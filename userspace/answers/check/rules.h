@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A user's rules, or shipped ones, about a trace that has all events.
+// Judges a user's rules, or shipped ones, on a trace that has all events.
 #pragma once
 
 #include <string>

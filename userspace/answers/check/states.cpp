@@ -14,11 +14,11 @@
 namespace monitor::check {
 namespace {
 
-// The runs of each subject as one number each, so that memory does not grow with them.
+// A digest of each subject's runs, so that memory does not grow with them.
 class Digests : public states::RunSink {
 public:
 	struct Digest {
-		std::uint64_t runs = 0, hash = 14695981039346656037u; // FNV-1a, of whole words
+		std::uint64_t runs = 0, hash = 14695981039346656037u; // FNV-1a over whole words
 
 		bool operator==(const Digest &) const = default;
 	};
@@ -33,7 +33,7 @@ public:
 			digest.hash = (digest.hash ^ word) * 1099511628211u;
 	}
 
-	// A number may be that of several threads, one after the other.
+	// A number may belong to several threads in turn.
 	using Name = std::pair<std::int64_t, unsigned>;
 	std::map<Name, Digest> by_name(const std::vector<states::Who> &subjects) const
 	{
@@ -123,7 +123,7 @@ void judge_states(trace::Trace &trace, const RecordingInfo &info, Statements &st
 		return not_witnessed(why);
 	try {
 		statements.push_back(compare(trace, info));
-	} catch (const Error &error) { // the file is untrusted, and the tree may be about events that no program had
+	} catch (const Error &error) { // the file is untrusted, and the tree may use events that no program had
 		not_witnessed(error.what());
 	}
 }

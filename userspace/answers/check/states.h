@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `monitor check` says of record --states: the recorder's run lengths beside those that the tokens have.
+// For record --states: compares the recorded run lengths with those computed from the tokens.
 #pragma once
 
 #include "check.h"

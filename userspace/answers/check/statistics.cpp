@@ -15,7 +15,7 @@
 namespace monitor::check {
 namespace {
 
-// Where a recording ended, or was killed, and the next one goes on.
+// Whether one recording ended, or was killed, and the next one into the same trace begins there.
 bool is_between_lives(const RecordingInfo &info, std::uint64_t end, std::uint64_t begin)
 {
 	const auto follows = [&](const Moment &start) {
@@ -25,7 +25,7 @@ bool is_between_lives(const RecordingInfo &info, std::uint64_t end, std::uint64_
 	       (follows(info.start) || std::ranges::any_of(info.lives, follows, &Life::start));
 }
 
-// Files of periods, which are removed whole. They touch: the next one starts where one ends.
+// Files of periods, whole ones of which may have been removed. Periods must be adjacent.
 Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 {
 	const trace::Clock &clock = trace.description().clock;
@@ -49,7 +49,7 @@ Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 							  static_cast<double>(clock.to_ns(begin - end)) / 1e9, at)
 					    : fmt::format("two periods overlap at {:.3f} s", at)};
 		}
-	// Killed: the last period is missing, and nothing says how long it was.
+	// Killed recording: the last period is missing, and its length is unknown.
 	if (const std::uint64_t end = periods.back().second; info.complete() && info.end.time && *info.end.time != end)
 		return Statement(
 		    "periods", Verdict::fails, "the periods end {:.3f} s {} the recording did",
@@ -78,7 +78,7 @@ Statement judge_ends(const trace::Trace &trace)
 	    std::ranges::count_if(trace.streams(), [](const auto &stream) { return trace::is_period(*stream); }));
 }
 
-// That events were lost is no failure: the periods say so.
+// Lost events are no failure if the periods report them.
 Statement judge_losses(const Periods &periods, const RecordingInfo &info)
 {
 	if (info.has_counts_only()) {
@@ -115,7 +115,7 @@ void judge_conservation(const Periods &periods, const RecordingInfo &info, State
 	}
 }
 
-// Programs' events, which no probe counts, but the recorder when it reads them.
+// Events of programs, which no probe counts, but the recorder when it reads them.
 void judge_user_events(const Periods &periods, const RecordingInfo &info, Statements &statements)
 {
 	if (!info.user_card)
@@ -152,7 +152,7 @@ std::set<std::uint32_t> beginning(const trace::Description &description)
 	return ids;
 }
 
-// What began in the periods ended, has no end, or is open; so may be what began before them.
+// Activities that began in the periods must have ended, lack an end, or be open; so may some that began before.
 void judge_activities(const Periods &periods, const RecordingInfo &info, const trace::Description &description,
 		      bool is_hiding, Statements &statements)
 {
@@ -164,7 +164,7 @@ void judge_activities(const Periods &periods, const RecordingInfo &info, const t
 	const std::uint64_t recorded = periods.activities + periods.unpaired_begins + periods.open;
 	if (begun + recorded == 0)
 		return;
-	// Then some begins may be of no activity: of an unknown thread, or too late.
+	// Then some begins may belong to no activity: the thread was unknown, or they came too late.
 	const bool may_lack = is_hiding || periods.lossy || periods.late || !info.functions.budget.left_out.empty();
 	statements.add("activities",
 		       recorded > begun + outside || (recorded < begun && !may_lack) ? Verdict::fails : Verdict::holds,
@@ -172,7 +172,7 @@ void judge_activities(const Periods &periods, const RecordingInfo &info, const t
 		       begun, periods.activities, periods.unpaired_begins, periods.open);
 }
 
-// The kernel's count is of a shorter time than all periods.
+// The kernel's count covers less time than all periods.
 Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool is_hiding)
 {
 	if (!info.kernel_counts.start || !info.kernel_counts.end || is_hiding || periods.lossy ||
@@ -198,7 +198,7 @@ Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool
 
 void judge_statistics(trace::Trace &trace, const RecordingInfo &info, Statements &statements)
 {
-	// What was counted is known of the last recording into the trace only.
+	// Counts are known only of the last recording into the trace.
 	const std::uint64_t begin = info.start.time.value_or(0);
 	ThreadFold fold(trace, info, {{info.lives.empty() ? 0 : begin, ~std::uint64_t(0)}, {}, {}, {}});
 	feed(trace, fold);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Is a recording of statistics true? Its periods follow each other, and what they counted is what the probes and the
-// kernel counted. In place of check.cpp's other statements, which are of events.
+// Is a recording of statistics true? Its periods must be adjacent, and their counts agree with those of the probes and
+// the kernel. Replaces check.cpp's statements about events.
 #pragma once
 
 #include "check.h"

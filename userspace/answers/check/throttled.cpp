@@ -8,8 +8,8 @@
 namespace monitor::check {
 namespace {
 
-// The kernel reads its clock when it throttles and when it ends that, the tokens are of the switches: from the one to
-// the other a timer's interrupt, and the way to another CPU, take less than a millisecond.
+// The kernel reads its clock when throttling begins and ends, the tokens are of the switches: a timer interrupt, and a
+// wake-up on another CPU, in between take less than a millisecond.
 constexpr std::uint64_t per_throttle_us = 1000;
 
 const CgroupFigures *find_group(const std::optional<Cgroups> &in, const std::string &path)
@@ -25,7 +25,7 @@ bool is_within(const std::string &path, const std::string &group)
 	return group == "/" || path == group || path.starts_with(group + "/");
 }
 
-// Not known: it was not read at the start although it was there, or it is gone.
+// Unknown: it was not read at the start although the group existed, or the group is gone.
 std::optional<std::uint64_t> throttled_us(const AtBothEnds<std::optional<Cgroups>> &read, const std::string &path)
 {
 	const CgroupFigures *const start = find_group(read.start, path), *const end = find_group(read.end, path);
@@ -70,8 +70,8 @@ void ThrottledTime::add_groups()
 		}
 }
 
-// Of those whose quota its threads share, the one that was used up. Tokens have groups of version 2: with quotas of
-// version 1 it may be any.
+// If several quotas apply to its threads, the group whose quota was used up. Tokens have groups of version 2 only: with
+// quotas of version 1 it may be any.
 std::optional<std::size_t> ThrottledTime::group_of(std::uint64_t cgroup)
 {
 	const auto [known, is_new] = group_of_.try_emplace(cgroup);
@@ -127,7 +127,7 @@ void ThrottledTime::after(const trace::Event &event)
 	lane->busy = busy(event.cpu());
 }
 
-// One that was throttled runs again, or the recording ends.
+// A throttled thread runs again, or the recording ends.
 void ThrottledTime::throttled(const Thread &thread, std::uint64_t from, std::uint64_t to)
 {
 	Lane *const lane = lane_of(thread, thread.queue);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The time in which threads were throttled, against the kernel's own (cpu.stat): for each group that has a quota, the
-// time on each CPU in which one of its threads or more could not run. Observes the fold, and gets each event once the
-// fold has it.
+// Compares the time in which threads were throttled with the kernel's own (cpu.stat): for each group with a quota, the
+// time on each CPU in which at least one of its threads could not run. An observer of the fold, which also gets each
+// event after the fold.
 #pragma once
 
 #include <cstdint>
@@ -24,23 +24,23 @@ public:
 	void after(const trace::Event &event);
 	void spent(const Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode mode, bool is_idle) override;
 	void throttled(const Thread &thread, std::uint64_t from, std::uint64_t to) override;
-	// Once the fold has finished.
+	// Called once the fold has finished.
 	void judge(const trace::Clock &clock, bool is_lossless, Statements &statements) const;
 
 private:
-	// A group with a quota; by the kernel, from the start to the end.
+	// A group with a quota; figures are the kernel's, from start to end.
 	struct Group {
 		std::string path;
-		std::optional<std::uint64_t> kernel_us; // not known: it was not read at the start, or is gone
+		std::optional<std::uint64_t> kernel_us; // empty: not read at the start, or the group is gone
 		std::uint64_t period_us = 0;
-		bool began_before = false; // so it may have been throttled when the recording started
-		bool is_shared = false;    // its threads have another quota, too, that was used up
+		bool began_before = false; // it may have been throttled when the recording started
+		bool is_shared = false;    // another quota of its threads was used up, too
 	};
-	struct Lane { // of a group on a CPU
+	struct Lane { // a group on a CPU
 		std::optional<std::uint64_t> since;
-		std::uint64_t busy = 0;                         // the CPU's, until then
-		std::uint64_t ticks = 0, times = 0, behind = 0; // `behind`: while another thread had the CPU
-		std::uint64_t open = 0;                         // at the end
+		std::uint64_t busy = 0;                         // busy time of the CPU up to then
+		std::uint64_t ticks = 0, times = 0, behind = 0; // `behind`: while another thread ran there
+		std::uint64_t open = 0;                         // open at the end
 	};
 
 	void add_groups();
@@ -56,7 +56,7 @@ private:
 	std::map<std::uint64_t, std::optional<std::size_t>> group_of_; // by cgroup
 	std::map<std::pair<std::size_t, std::uint32_t>, Lane> lanes_;
 	std::vector<std::uint64_t> busy_; // by CPU
-	std::uint64_t of_no_group_ = 0;   // ticks of threads of which no group with a quota is known
+	std::uint64_t of_no_group_ = 0;   // ticks of threads without a known group that has a quota
 };
 
 } // namespace monitor::check

@@ -14,11 +14,11 @@
 namespace monitor::check {
 namespace {
 
-// Two events of a key that are so close to each other on different CPUs may have been folded in another order than that
-// of their times: a probe reads the clock before, and the host of a virtual machine may stop it in between.
+// Two events of a key this close on different CPUs may have been folded in another order than that of their times: a
+// probe reads the clock first, and the hypervisor may stop it before the fold.
 constexpr double close_ns = 100'000;
 
-// The pairs of one time; all durations are in one row.
+// The pairs of one --time; all durations are in one row.
 struct TokensOfTime {
 	struct Place {
 		std::uint64_t time = 0, cpu = 0;
@@ -26,10 +26,10 @@ struct TokensOfTime {
 
 	const EventTime &time;
 	std::unique_ptr<activities::Definition> definition; // null: its expressions do not fit the trace
-	std::string refusal;                                // why
+	std::string refusal;                                // the reason for that
 	std::unique_ptr<activities::Pairs> pairs;
-	std::unordered_map<std::string, Place> last; // event by key
-	std::uint64_t close = 0;                     // events that are so close to the last one of their key
+	std::unordered_map<std::string, Place> last; // the last event of each key
+	std::uint64_t close = 0;                     // events too close to the previous one of their key
 
 	void event(const trace::Event &event, const filter::Running &running, std::uint64_t close_ticks)
 	{
@@ -45,7 +45,7 @@ private:
 		  std::uint64_t close_ticks)
 	{
 		std::string key;
-		// What happens to one thread happens in an order; thread 0 is that of every CPU.
+		// Events of one thread are ordered, but thread 0 is on every CPU.
 		if (keys.thread(event, running).value_or(0) != 0 || !keys.append(event, running, key))
 			return;
 		Place &before = last[key];
@@ -54,7 +54,7 @@ private:
 	}
 };
 
-// As the kernel folds them.
+// With the kernel's rules for pairs.
 EventTime folded(const activities::Pairs &pairs)
 {
 	EventTime found;
@@ -121,7 +121,7 @@ Statement statement_of(const TokensOfTime &one, const std::string &why_not)
 			one.time.total, found.number, found.total);
 	if (are_equal(found, one.time))
 		return {"times", Verdict::holds, figures};
-	// Each may end one pair more or less.
+	// Each close event may end one pair more or less.
 	const std::uint64_t apart =
 	    found.number > one.time.number ? found.number - one.time.number : one.time.number - found.number;
 	if (one.close && apart <= one.close)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `record --time` timed in the kernel, against the pairs of events among the tokens of the same recording.
+// Compares what `record --time` computed in the kernel with the pairs of events among the tokens of the same recording.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace monitor::check {
 
-// Adds a statement for each time. `why_not`: why the tokens are not all of them, or "".
+// Adds a statement per --time. `why_not`: why tokens are missing, or "".
 void judge_times(trace::Trace &trace, const RecordingInfo &info, const std::string &why_not, Statements &statements);
 
 } // namespace monitor::check

@@ -38,7 +38,7 @@ void UserTimes::event(const trace::Event &event)
 			  event.time);
 }
 
-// A thread that is switched out without having been switched in came unseen: then waiting tokens are no contradiction.
+// A thread that is switched out without a switch in came unseen: then its waiting tokens are no contradiction.
 void UserTimes::on_switch(OnCpu &cpu, std::int32_t prev, std::int32_t next, std::uint64_t time)
 {
 	if (cpu.running == prev)

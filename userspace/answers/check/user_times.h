@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compares user tokens, whose times are direct TSC reads, with kernel tokens: a thread posts only while it runs on that
-// CPU and is in no system call. So every user token near a call or a switch is a witness of the probes' times. Part of
+// CPU outside of system calls. So every user token near a call or a switch verifies the probes' times. Part of
 // check.cpp, which feeds it every event in order, before ThreadFold gets it.
 #pragma once
 
@@ -23,11 +23,11 @@ public:
 	void system_call(const Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override;
 
-	// `allowed`: how far off a kernel token's time may be.
+	// `allowed`: the bound of a kernel token's time.
 	void judge(std::uint64_t allowed, const trace::Clock &clock, Statements &statements) const;
 
 private:
-	// A token of a thread that, by the switches, does not run there; waits for the next switch of that CPU.
+	// A token of a thread that does not run there, according to the switches; waits for the CPU's next switch.
 	struct Waiting {
 		std::int32_t tid;
 		std::uint64_t time, since_out;
@@ -35,7 +35,7 @@ private:
 	struct OnCpu {
 		std::int32_t running = -1; // unknown
 		std::vector<Waiting> waiting;
-		std::unordered_map<std::int32_t, std::uint64_t> out; // when a thread was last switched out
+		std::unordered_map<std::int32_t, std::uint64_t> out; // when each thread was last switched out
 	};
 	struct InCall {
 		std::uint64_t entry = 0;

@@ -14,8 +14,8 @@ const std::vector<CallWitness> &at(const RecordingInfo &info, std::size_t moment
 	return moment == 0 ? info.witness.start : info.witness.end;
 }
 
-// A CPU at a moment is witnessed if the statement holds there; required for all CPUs that the recorder could use, and
-// for both start and end.
+// A CPU is witnessed at start or end if the statement holds there; required for all CPUs that the recorder could use,
+// at both times.
 class Witnessed {
 public:
 	explicit Witnessed(const RecordingInfo &info)
@@ -63,7 +63,7 @@ Statement judge_calls(const RecordingInfo &info)
 				    moments[moment], cpu.calls, cpu.cpu, cpu.entries,
 				    info.has_counts_only() ? "" : fmt::format(" and {} exits", exits));
 			if (!cpu.alone)
-				continue; // calls of other threads are among those seen
+				continue; // calls of other threads were seen, too
 			witnessed.add(moment, cpu);
 			calls += cpu.calls;
 		}

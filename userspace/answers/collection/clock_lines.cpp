@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t widest_reach = 8; // of a window, in buckets with samples to either side
 
-// Seen from a clock of another rate, a rate changes faster: by the cube of the ratio of the rates.
+// A change of rate seen from a clock of another rate: multiplied by the cube of the rates' ratio.
 double seen_rho(std::uint64_t rho_ppb)
 {
 	return static_cast<double>(rho_ppb) * (1 + 4 * max_rate_ppb * 1e-9);
@@ -24,13 +24,13 @@ struct LineNode {
 
 	State state = State::open;
 	std::uint64_t ticks = 0;
-	long double min = 0, max = 0;       // of the residual there
-	FeasibleLines::Range rate = {0, 0}; // in ppb of the nominal one
+	long double min = 0, max = 0;       // range of the residual there
+	FeasibleLines::Range rate = {0, 0}; // relative to the nominal rate, in ppb
 
 	double half() const { return static_cast<double>(max - min) / 2; }
 };
 
-// The lines through windows, if the rate changes by at most rho.
+// Lines through windows, for a rate that changes by at most rho.
 class LineSearch {
 public:
 	LineSearch(ClockSampleBuckets &buckets, double rho_ppb) : buckets_(buckets), rho_ppb_(rho_ppb)
@@ -38,7 +38,7 @@ public:
 		buckets_.find_hulls(rho_ppb_);
 	}
 
-	// From the widest window that has a line.
+	// The lines of the widest window that has any.
 	LineNode find(std::uint64_t ticks, std::size_t boundary) const
 	{
 		LineNode node;
@@ -46,7 +46,7 @@ public:
 		for (std::size_t reach = widest_reach; reach > 0; reach /= 2) {
 			node = find_within(ticks, boundary, reach);
 			if (is_contradicted && node.state == LineNode::State::open)
-				node.state = LineNode::State::infeasible; // nothing speaks for either side
+				node.state = LineNode::State::infeasible; // neither side has samples
 			if (node.state != LineNode::State::infeasible)
 				break;
 			is_contradicted = true;
@@ -100,10 +100,10 @@ LineNode LineSearch::find_within(std::uint64_t ticks, std::size_t boundary, std:
 
 struct Place {
 	std::uint64_t ticks;
-	std::size_t boundary; // between the buckets before this number and from it on
+	std::size_t boundary; // between the bucket before this index and this one
 };
 
-// Where buckets begin and end, and, outside of the samples, at doubled distances up to the times to cover.
+// The boundaries of buckets and, outside of the samples, points at doubling distances up to the times to cover.
 std::vector<Place> places_of(const ClockSampleBuckets &buckets, const LineOptions &options)
 {
 	std::vector<Place> places;
@@ -129,7 +129,7 @@ std::vector<Place> places_of(const ClockSampleBuckets &buckets, const LineOption
 	return places;
 }
 
-// How many of the widest windows have no line.
+// The number of the widest windows without a line.
 std::size_t count_without_line(ClockSampleBuckets &buckets, const std::vector<Place> &places, std::uint64_t rho_ppb)
 {
 	const LineSearch search(buckets, seen_rho(rho_ppb));
@@ -139,7 +139,7 @@ std::size_t count_without_line(ClockSampleBuckets &buckets, const std::vector<Pl
 	}));
 }
 
-// Of `most`, its half, a quarter ... and 0, the least with which no more windows than `without` have no line.
+// The smallest of `most`, half of it, a quarter ... and 0, for which no more windows than `without` lack a line.
 std::uint64_t find_min_rho(ClockSampleBuckets &buckets, const std::vector<Place> &places, std::uint64_t most,
 			   std::size_t without)
 {
@@ -147,15 +147,15 @@ std::uint64_t find_min_rho(ClockSampleBuckets &buckets, const std::vector<Place>
 	for (std::uint64_t rho = most; rho > 0; rho /= 2)
 		rhos.insert(rhos.begin(), rho);
 	rhos.insert(rhos.begin(), 0);
-	// a greater rho takes no line away
+	// A larger rho never removes a line.
 	const auto found = std::partition_point(rhos.begin(), rhos.end() - 1, [&](std::uint64_t rho) {
 		return count_without_line(buckets, places, rho) > without;
 	});
 	return *found;
 }
 
-// A step spoils few windows, and no rho explains it. If many have no line, and have one with a greater rho, the rate
-// changes faster than it was assumed.
+// A step breaks few windows, and no rho explains it. If many have no line, but have one with a larger rho, the rate
+// changes faster than assumed.
 void choose_rho(ClockSampleBuckets &buckets, const std::vector<Place> &places, std::uint64_t assumed, ClockLines &made)
 {
 	constexpr std::uint64_t max_times = 16;
@@ -173,7 +173,7 @@ void choose_rho(ClockSampleBuckets &buckets, const std::vector<Place> &places, s
 	made.min_rho_ppb = find_min_rho(buckets, places, assumed, without);
 }
 
-// Joins nodes to lines.
+// Connects nodes by lines.
 class LineWriter {
 public:
 	LineWriter(const NominalLine &nominal, double rho_ppb, double tick_ns, ClockLines &made)
@@ -216,8 +216,8 @@ private:
 		made_.infeasible += !made_.bounds_ns.back();
 	}
 
-	// The relation is off its chord by at most rho d^2 / 8, and at both ends off the node by half of what is open.
-	// Without a value if no rate that both ends allow joins them.
+	// The relation deviates from its chord by at most rho d^2 / 8, and at both ends from the node by half of the
+	// range there. nullopt if no rate that both ends allow connects them.
 	trace::ClockBoundNs bound_until(const LineNode &node) const
 	{
 		constexpr double most = 1e18;
@@ -227,7 +227,7 @@ private:
 		if (static_cast<double>(node.min - last_.max) > fastest * d + 1 ||
 		    static_cast<double>(node.max - last_.min) < slowest * d - 1)
 			return std::nullopt;
-		constexpr double rounding_ns = 2; // half at a node, one on the line, and what the arithmetic leaves
+		constexpr double rounding_ns = 2; // half at a node, one on the line, and arithmetic errors
 		const double bound =
 		    std::max(last_.half(), node.half()) + rho_ppb_ * d * d / 8 + tick_ns_ + rounding_ns;
 		return bound < most ? trace::ClockBoundNs(static_cast<std::uint64_t>(std::ceil(bound))) : std::nullopt;
@@ -237,7 +237,7 @@ private:
 	double rho_ppb_, tick_ns_;
 	ClockLines &made_;
 	LineNode last_;
-	bool is_broken_ = false; // no line came between the last node and this one
+	bool is_broken_ = false; // no line connects the last node with this one
 };
 
 } // namespace

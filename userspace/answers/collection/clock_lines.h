@@ -29,7 +29,7 @@ struct ClockSample {
 };
 
 struct ClockSamples {
-	std::vector<ClockSample> at_most, at_least; // in any order
+	std::vector<ClockSample> at_most, at_least; // unordered
 };
 
 struct LineOptions {
@@ -37,23 +37,23 @@ struct LineOptions {
 
 	std::uint64_t frequency_hz = 1'000'000'000;
 	std::uint64_t rho_ppb = default_rho_ppb; // in ns/s per s
-	std::uint64_t widen_ns = 0;              // how far off what was read may be, on both clocks together
-	// The times to cover, in ticks: beyond the samples the bound grows with the distance.
+	std::uint64_t widen_ns = 0;              // reading error of both clocks together
+	// The times to cover, in ticks: outside of the samples the bound grows with the distance.
 	std::optional<std::pair<std::uint64_t, std::uint64_t>> cover;
 };
 
 struct ClockLines {
-	std::vector<trace::ClockNode> nodes;        // none: nothing is known
+	std::vector<trace::ClockNode> nodes;        // empty: nothing is known
 	std::vector<trace::ClockBoundNs> bounds_ns; // before the first node, between nodes, after the last
-	std::uint64_t rho_ppb = 0;                 // what the bounds are computed with: raised if the samples need more
-	std::uint64_t min_rho_ppb = 0;             // what the samples need: with less, fewer windows would have a line
-	std::uint64_t windows = 0, infeasible = 0; // from node to node; those through which no line passes
-	// What the error of the trace's clock has added, at most; empty: nothing, as the trace does not state it. And
-	// how many windows have times of the trace that no clock snapshots enclose: their bound is unknown.
+	std::uint64_t rho_ppb = 0;                  // used for the bounds: raised if the samples require it
+	std::uint64_t min_rho_ppb = 0; // required by the samples: with less, fewer windows would have a line
+	std::uint64_t windows = 0, infeasible = 0; // between nodes; those without a line
+	// The largest error of the trace's clock that was added; empty: none, as the trace does not have it. Then the
+	// number of windows with times of the trace that no clock snapshots enclose: their bound is unknown.
 	std::optional<std::uint64_t> own_ns;
 	std::uint64_t not_witnessed = 0;
 
-	// Of the known bounds; 0 if there are none.
+	// Of known bounds; 0 if there are none.
 	std::uint64_t min_bound_ns() const;
 	std::uint64_t max_bound_ns() const;
 	bool has_bound() const { return infeasible + not_witnessed < windows; }
@@ -61,8 +61,8 @@ struct ClockLines {
 
 inline constexpr double max_rate_ppb = 1e6; // 0.1 %
 
-// Windows are of some samples on either side of a node, fewer next to a step; nodes are a second apart, or as far as
-// the samples.
+// Windows have some samples on either side of a node, fewer next to a step; nodes are a second apart, or as far as the
+// samples.
 ClockLines lines_of(const ClockSamples &samples, const LineOptions &options);
 
 } // namespace monitor::collection

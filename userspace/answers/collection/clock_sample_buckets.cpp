@@ -23,7 +23,7 @@ std::uint64_t after(std::uint64_t ticks)
 	return ticks + (ticks < last_tick);
 }
 
-// Of points in order of time.
+// Of points sorted by time.
 std::uint64_t median_gap(const std::vector<SamplePoint> &points)
 {
 	std::vector<std::uint64_t> gaps;
@@ -37,7 +37,7 @@ std::uint64_t median_gap(const std::vector<SamplePoint> &points)
 	return *median;
 }
 
-// Without some points a bound is wider, and still one: hosts cannot make the search for lines take for ever.
+// Fewer points give a wider, but valid bound: this limits the time that hosts can cause.
 void thin_out(std::vector<SamplePoint> &hull, std::size_t from)
 {
 	constexpr std::size_t max_corners = 16;
@@ -77,7 +77,7 @@ double NominalLine::seconds(std::uint64_t from, std::uint64_t to) const
 	return (to > from ? ticks : -ticks) / static_cast<double>(frequency_hz_);
 }
 
-// A tick lasts until the next one, and so does a nanosecond: the message left or arrived some time within them.
+// A tick lasts until the next one, and so does a nanosecond: the message was sent or received at some time within them.
 ClockSampleBuckets::ClockSampleBuckets(const ClockSamples &samples, const LineOptions &options)
 {
 	const auto early = [](const ClockSample &a, const ClockSample &b) { return a.ticks < b.ticks; };
@@ -103,7 +103,7 @@ ClockSampleBuckets::ClockSampleBuckets(const ClockSamples &samples, const LineOp
 	}
 }
 
-// A second, less if all takes only some seconds, or as far as the points of a side are apart.
+// A second, less for samples of only some seconds, or the distance of the points of a side.
 std::uint64_t ClockSampleBuckets::wanted_width(const LineOptions &options) const
 {
 	constexpr std::uint64_t parts = 16;
@@ -153,8 +153,8 @@ void ClockSampleBuckets::find_hulls(double rho_ppb)
 	find_hull(below_, -1, rho_ppb);
 }
 
-// What moves the points apart is the same parabola for every place, plus a straight line that depends on the place and
-// leaves the corners of the hull what they are.
+// The points are moved apart by the same parabola for every place, plus a straight line that depends on the place and
+// does not change the hull's corners.
 void ClockSampleBuckets::find_hull(Side &side, double sign, double rho_ppb) const
 {
 	side.hull.clear();
@@ -162,7 +162,7 @@ void ClockSampleBuckets::find_hull(Side &side, double sign, double rho_ppb) cons
 	struct Flat {
 		double x, y;
 	};
-	std::vector<Flat> flat; // of the corners of this bucket
+	std::vector<Flat> flat; // corners of this bucket
 	for (std::size_t bucket = 0; bucket < keys_.size(); ++bucket) {
 		side.first_corner.push_back(side.hull.size());
 		flat.clear();

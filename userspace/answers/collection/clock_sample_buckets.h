@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Samples of the relation of two clocks, in buckets of equal time: in each, the points that lines can touch.
-//
-// Only corners of the convex hulls matter. Times are far apart and bounds are small, so points have residuals: how far
-// the reference is from where the nominal rate would have it. Invariant: empty buckets are left out, so there are no
-// more of them than points.
+// Only corners of the convex hulls matter. As times are large and bounds small, points have residuals: the reference's
+// difference from the nominal rate. Invariant: empty buckets are omitted, so there are no more of them than points.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +24,9 @@ public:
 	NominalLine(ClockSample first, std::uint64_t frequency_hz) : first_(first), frequency_hz_(frequency_hz) {}
 
 	long double residual(std::uint64_t ticks, std::int64_t ns) const;
-	// The nearest ns since the epoch of this residual; saturates.
+	// In ns since the epoch, rounded to the nearest; saturates.
 	std::int64_t ns(std::uint64_t ticks, long double residual) const;
-	// From one to the other, negative if it is earlier.
+	// From one time to another, negative if that is earlier.
 	double seconds(std::uint64_t from, std::uint64_t to) const;
 
 private:
@@ -42,14 +40,14 @@ public:
 
 	std::size_t count() const { return keys_.size(); }
 	const NominalLine &nominal() const { return nominal_; }
-	// Where the stretches begin and end, in ticks.
+	// The ends of a bucket, in ticks.
 	std::uint64_t begin(std::size_t bucket) const { return place(keys_[bucket]); }
 	std::uint64_t end(std::size_t bucket) const { return place(keys_[bucket] + 1); }
 	std::uint64_t width_ticks() const { return width_; }
 
 	// Finds the corners that lines may touch if the rate changes by at most this much.
 	void find_hulls(double rho_ppb);
-	// The corners in some buckets, in order of time.
+	// The corners in some buckets, sorted by time.
 	struct Corners {
 		const SamplePoint *first, *last;
 		const SamplePoint *begin() const { return first; }
@@ -63,7 +61,7 @@ private:
 	// The points on one side.
 	struct Side {
 		std::vector<SamplePoint> points, hull;
-		std::vector<std::size_t> first_point, first_corner; // by bucket, and one more
+		std::vector<std::size_t> first_point, first_corner; // by bucket, with one more at the end
 
 		Corners corners(std::size_t from, std::size_t to) const
 		{
@@ -81,7 +79,7 @@ private:
 	NominalLine nominal_;
 	Side above_, below_;
 	std::uint64_t origin_ = 0, width_ = 1;
-	std::vector<std::uint64_t> keys_; // of the buckets: their distance from the first one in widths
+	std::vector<std::uint64_t> keys_; // of the buckets: distance from the first one in widths
 };
 
 } // namespace monitor::collection

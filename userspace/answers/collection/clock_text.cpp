@@ -34,7 +34,7 @@ struct ClockOffset {
 	std::int64_t seconds = 0, ticks = 0;
 };
 
-// The sum of a clock's offsets, later by shift_ns.
+// The sum of a clock's offsets, increased by shift_ns.
 ClockOffset shifted(__int128 seconds, __int128 ticks, __int128 frequency, std::int64_t shift_ns)
 {
 	constexpr __int128 second_ns = 1'000'000'000;
@@ -45,8 +45,8 @@ ClockOffset shifted(__int128 seconds, __int128 ticks, __int128 frequency, std::i
 	return {static_cast<std::int64_t>(whole), static_cast<std::int64_t>(all - whole * frequency)};
 }
 
-// Both offsets are removed; their shifted sum is inserted after the brace. So is that the clock is absolute: CTF 1.8
-// assumes that any other agrees only with clocks of its own uuid.
+// Replaces both offsets by their shifted sum after the brace, and declares the clock absolute: CTF 1.8 assumes that
+// other clocks are only comparable with those of the same uuid.
 void shift(const Block &clock, const std::string &text, std::int64_t shift_ns, std::vector<Edit> &edits)
 {
 	const __int128 frequency = std::max<__int128>(value_of(clock, "freq", 1'000'000'000), 1);
@@ -63,7 +63,7 @@ void shift(const Block &clock, const std::string &text, std::int64_t shift_ns, s
 	    {brace + 1, 0, fmt::format(" offset_s = {}; offset = {}; absolute = true;", offset.seconds, offset.ticks)});
 }
 
-// In CTF 2 a clock is a fragment of its own: it is written anew, the others stay as they are.
+// In CTF 2 the clock is a fragment, which is rewritten; the others are unchanged.
 std::string shifted_fragments(const std::string &text, std::int64_t shift_ns)
 {
 	using Json = nlohmann::ordered_json;

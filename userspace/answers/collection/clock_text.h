@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shifts the clocks of a description: in its text only their offsets change, and they become absolute.
+// Shifts the clocks in a description's text: only their offsets change, and they become absolute.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace monitor::collection {
 
-// The text of a metadata file with every clock's origin later by shift_ns (or earlier, if negative), and absolute.
-// Throws Error if it cannot be parsed, which reading the trace would have found.
+// The text of a metadata file with every clock's origin shifted by shift_ns, and absolute. Throws Error if it cannot be
+// parsed, which reading the trace would have found.
 std::string shifted_clocks(const std::string &metadata, std::int64_t shift_ns);
 
 } // namespace monitor::collection

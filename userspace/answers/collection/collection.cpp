@@ -79,7 +79,7 @@ nlohmann::ordered_json json_of(const ClockLines &clock)
 		{"not_witnessed", clock.not_witnessed}};
 }
 
-// A directory is inside of itself. Links are followed; the inner one need not exist.
+// A directory is inside itself. Links are followed; the inner one need not exist.
 bool is_inside(const fs::path &directory, const fs::path &other)
 {
 	const fs::path inner = fs::weakly_canonical(directory), outer = fs::weakly_canonical(other);
@@ -119,7 +119,7 @@ void write(const std::string &directory, const std::vector<Part> &parts, bool co
 			take_part(directory, part, copy);
 		fs::create_directories(fs::path(directory) / ".monitor");
 		replace_file((fs::path(directory) / ".monitor" / "collection.json").string(), parts_json(parts), 0644);
-		trace::Trace::open(directory); // check that it can be read
+		trace::Trace::open(directory); // checks that it can be read
 	} catch (const std::exception &failure) {
 		for (const Part &part : parts)
 			fs::remove_all(fs::path(directory) / part.directory, error);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Several traces as one directory that every CTF reader accepts: streams unchanged, clocks shifted, files in TDL
 // converted.
-//
-// Each trace becomes a directory of the collection; .monitor/collection.json records its origin, how far its clock was
-// shifted, and how far off it may still be; Trace::open reads it. A clock that drifts is shifted by what is best on the
-// whole, for other readers, and has lines in collection.json, which Trace applies instead. A fleet's run has the same
-// file for traces that are in place already.
+// Each trace becomes a directory of the collection; .monitor/collection.json records its origin, its clock's shift and
+// the remaining bound; Trace::open reads it. A drifting clock gets the best constant shift, for other readers, and
+// lines in collection.json, which Trace applies instead. A fleet's run has the same file for traces that are in place
+// already.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +21,10 @@ struct Part {
 	std::string source;    // the directory that was merged, or the file
 	std::string directory; // its name in the collection
 	std::int64_t shift_ns = 0;
-	std::optional<std::uint64_t> bound_ns; // to the first one's clock, when shifted; empty: unknown
+	std::optional<std::uint64_t> bound_ns; // relative to the first one's clock, after the shift; empty: unknown
 	std::string how;                       // "first", "given", "messages", "same clock", "unchanged"
-	trace::Trace *file = nullptr;          // in TDL, to be converted: damage found is added to its problems
-	std::optional<ClockLines> clock = {};  // from ticks, whatever the description says about their origin
+	trace::Trace *file = nullptr;          // a file in TDL, to be converted; damage is added to its problems
+	std::optional<ClockLines> clock = {};  // from ticks, independent of the description's origin
 };
 
 // The text of collection.json.

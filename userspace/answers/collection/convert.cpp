@@ -38,7 +38,7 @@ public:
 	      text_(trace.description().clock, uuid_, env_of(trace, machine), has_cpu_),
 	      packets_(directory + "/stream", uuid_, has_cpu_, trace.first_time())
 	{
-		// all classes with all their fields first, so that they keep their numbers
+		// Classes with all their fields come first, so that they keep their numbers.
 		for (const auto &cls : trace.description().classes())
 			text_.add_event(next_id_++, *cls, {});
 	}
@@ -109,7 +109,7 @@ private:
 	TsdlText text_;
 	PacketWriter packets_;
 	EventBits bits_;
-	std::unordered_map<std::string, std::uint32_t> ids_; // of shapes with a missing field, and of open ones
+	std::unordered_map<std::string, std::uint32_t> ids_; // of open shapes, and of those with a missing field
 	std::uint32_t next_id_ = 0;
 	std::size_t shape_bytes_ = 0;
 };

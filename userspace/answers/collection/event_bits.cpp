@@ -136,7 +136,7 @@ std::uint32_t EventBits::put_elements(const FieldClass &type)
 		return static_cast<std::uint32_t>(length);
 	}
 	const bool was_open = is_open_;
-	is_open_ = true; // its elements differ
+	is_open_ = true; // its elements may differ
 	std::uint32_t count = 0;
 	for (; count < length && !is_too_large_ && !trace::is_over(type, view_, at_bits_); ++count) {
 		is_too_large_ = ++elements_ > max_bytes;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The fields of a record of a TDL file, as the bits that its converted class (tsdl_text.h) describes.
-//
-// Used by convert() (convert.h), one for all events. A cursor has already walked the record, so its fields are inside
-// it; the lengths in them are still untrusted. Invariant: at most max_bytes are kept.
+// The fields of a record of a TDL file, as the bits of its converted class (tsdl_text.h).
+// One object for all events. A cursor has already walked the record, so its fields are inside it; the lengths in them
+// are still untrusted. Invariant: at most max_bytes are kept.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +18,11 @@ class EventBits {
 public:
 	static constexpr std::size_t max_bytes = std::size_t(1) << 26;
 
-	// Replaces the previous contents. False: the record needs more than max_bytes, or has more elements than that.
+	// Replaces the contents. False: the record needs more than max_bytes, or has too many elements.
 	bool take(const trace::Event &event, bool is_open);
 
 	std::span<const std::byte> bytes() const { return bytes_; }
-	// Of the last byte.
+	// In the last byte.
 	std::uint32_t unused_bits() const { return unused_bits_; }
 	// Like Shape::present, if it is not open.
 	const std::string &present() const { return present_; }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // All lines that satisfy some constraints, as a convex polygon: a point is a line's value at one place and its slope.
-//
-// A constraint bounds the line from above or below at a distance from that place. Each one cuts the polygon by a
-// straight edge, so the lowest and the highest value are at corners of the rest, and if nothing is left no line
-// satisfies them all. One thread.
+// A constraint limits the line from above or below at a distance from that place, which cuts the polygon by a straight
+// edge. So the extreme values are at corners of the remaining polygon, and if it is empty no line satisfies all
+// constraints. One thread.
 #pragma once
 
 #include <vector>
@@ -16,14 +15,14 @@ public:
 		double min = 0, max = 0;
 	};
 
-	// All lines with such a value and such a slope.
+	// All lines with values and slopes in these ranges.
 	FeasibleLines(Range value, Range slope);
 
 	void at_most(double distance, double limit) { cut(1, distance, limit); }
 	void at_least(double distance, double limit) { cut(-1, -distance, -limit); }
 
 	bool is_empty() const { return corners_.empty(); }
-	// Not of an empty one.
+	// Not for an empty polygon.
 	Range values() const;
 	Range slopes() const;
 

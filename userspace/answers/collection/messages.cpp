@@ -29,7 +29,7 @@ struct Span {
 	}
 };
 
-// What would have to be added to the clock at these samples for both to be the same.
+// The range of offsets to add to the clock, so that both clocks agree at these samples.
 Span offsets(const std::vector<ClockSample> &samples, const trace::Clock &clock)
 {
 	Span span;
@@ -116,7 +116,7 @@ Offset offset_of(const ClockLines &lines, const trace::Clock &clock, std::pair<s
 	const bool are_covered = !lines.nodes.empty() && lines.nodes.front().ticks <= times.first &&
 				 lines.nodes.back().ticks >= times.second;
 	if (lines.infeasible == 0 && lines.windows > 0 && are_covered)
-		offset.bound_ns = lines.max_bound_ns() + apart - apart / 2 + 1; // a wall time is rounded down
+		offset.bound_ns = lines.max_bound_ns() + apart - apart / 2 + 1; // wall times are rounded down
 	return offset;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What messages between two machines prove about their clocks: no message arrives before it was sent.
-//
-// The sending and the arrival of a message have the same key. Messages one way say how late the other's clock is at
-// least, messages the other way how late at most; lines_of() (clock_lines.h) makes lines of both. Messages one way only
-// give one end of a constant offset, without a bound.
+// The sending and the arrival of a message have the same key. Messages in one direction give a lower bound of the
+// other's clock, messages in the other direction an upper bound; lines_of() (clock_lines.h) makes lines of both.
+// Messages in one direction only give one end of a constant offset, without a bound.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ struct MessageText {
 	std::string send, receive, key;
 };
 
-// Where and when each message was sent and received.
+// When each message was sent and received, and where.
 struct Messages {
 	static constexpr std::size_t most = 1'000'000;
 
@@ -35,7 +34,7 @@ struct Messages {
 // Throws Refusal or Error.
 Messages find_messages(trace::Trace &trace, const MessageText &text);
 
-// What they say about the other's clock in terms of the first one's.
+// The messages as samples of the other's clock relative to the first one's.
 struct Exchanged {
 	ClockSamples samples;            // of the other's ticks
 	std::size_t forth = 0, back = 0; // messages from the first to the other, and back
@@ -47,12 +46,12 @@ struct Offset {
 	std::int64_t shift_ns = 0;
 	std::optional<std::uint64_t> bound_ns; // empty: unknown
 };
-// The one that lets all messages arrive at or after their sending, if they went one way only.
+// The offset at which no message arrives before it was sent, if all went in one direction.
 Offset offset_of(const ClockSamples &one_way, const trace::Clock &clock);
-// The one that is best for all times of the lines, for readers that know no lines. It has a bound if all `times`, in
-// ticks, are between nodes with one.
+// The best constant offset for all times of the lines, for readers that do not know lines. It has a bound if all
+// `times`, in ticks, are between nodes with one.
 Offset offset_of(const ClockLines &lines, const trace::Clock &clock, std::pair<std::uint64_t, std::uint64_t> times);
-// How much earlier than it was sent a message arrives at most, by a clock with this offset; 0: none does.
+// The largest time by which a message arrives before it was sent, by a clock with this offset; 0: none does.
 std::uint64_t contradiction_ns(const ClockSamples &samples, const trace::Clock &clock, std::int64_t shift_ns);
 
 } // namespace monitor::collection

@@ -27,17 +27,17 @@ public:
 	// Creates the file. Throws Error, like all functions here.
 	PacketWriter(const std::string &path, const Uuid &uuid, bool has_cpu, std::uint64_t begin_time);
 
-	// `unused_bits` of the last byte.
+	// `unused_bits`: in the last byte.
 	void add(std::uint32_t id, std::uint64_t time, std::uint32_t cpu, std::span<const std::byte> fields,
 		 std::uint32_t unused_bits);
 	void add_gap(const trace::Gap &gap);
-	// Writes the rest.
+	// Writes the last packet.
 	void finish(std::uint64_t end_time);
 
 private:
 	void open(std::uint64_t begin);
 	void close();
-	// Ends the packet before the loss; `next_time` is the time of what follows it.
+	// Ends the packet before the loss; `next_time`: of the next event.
 	void pass_gap(std::uint64_t next_time);
 	template <class T> void put(std::size_t &at, T value);
 
@@ -50,7 +50,7 @@ private:
 	std::uint32_t unused_bits_ = 0; // of its last byte
 	std::uint64_t begin_ = 0, end_ = 0, sequence_ = 0, discarded_ = 0;
 	std::uint32_t cpu_ = EDC_CPU_UNKNOWN;
-	std::optional<trace::Gap> gap_; // follows what is in the packet
+	std::optional<trace::Gap> gap_; // after the packet's events
 };
 
 } // namespace monitor::collection

@@ -145,7 +145,7 @@ std::string TsdlText::type_name(const FieldClass &type, const char **present, st
 	return type.labels ? enumeration(type) : integer(type);
 }
 
-// Named bits already have a label for each of their combinations.
+// Named bits have labels for all their combinations already.
 std::string TsdlText::enumeration(const FieldClass &type)
 {
 	std::string &name = enumerations_[{type.labels.get(), type.size_bits, type.is_signed, type.base}];

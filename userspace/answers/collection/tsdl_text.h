@@ -22,10 +22,10 @@
 
 namespace monitor::collection {
 
-// Which of the fields that only some records of a class have are present.
+// Which optional fields of a class are present.
 struct Shape {
-	bool is_open = false; // each of them is a list of one or none
-	std::string present;  // else '1' or '0' for each, in walking order; those beyond its end are present
+	bool is_open = false; // each optional field is a list of one or none
+	std::string present;  // else '1' or '0' for each, in the order of the walk; fields beyond its end are present
 };
 
 class TsdlText {
@@ -39,7 +39,7 @@ public:
 	std::string text() const { return head_ + types_ + events_; }
 
 private:
-	// Of one structure. `present` is the rest of the shape's; nullptr: it is open.
+	// Of one structure. `present`: the rest of the shape's; nullptr: it is open.
 	std::string structure(const trace::FieldClass &type, const char **present, std::size_t depth);
 	std::string member(const trace::Member &member, const std::string &name, std::set<std::string> &taken,
 			   const char **present, std::size_t depth);
@@ -50,7 +50,7 @@ private:
 	std::map<std::tuple<const trace::Enumeration *, std::uint32_t, bool, unsigned>, std::string> enumerations_;
 };
 
-// A list, not a text.
+// A list that is not a text.
 inline bool is_list(const trace::FieldClass &type)
 {
 	using FieldClassKind = trace::FieldClass::Kind;

@@ -45,14 +45,14 @@ void CallTimes::moved(const analyze::Cpu &cpu, Mode from, Mode to, std::uint64_t
 	if (!cpu.current || cpu.current->tid == 0 || to != Mode::unattributed)
 		return;
 	OfThread &of = threads_[cpu.current];
-	if (from == Mode::kernel) // a fault that was never completed
+	if (from == Mode::kernel) // a fault that did not complete
 		of.faults.kernel -= std::min(ticks, of.faults.kernel);
 	else if (from == Mode::user && cpu.current->usage[Mode::user] >= ticks) // else the ThreadFold leaves it there
 		of.open_path += ticks;
 }
 
-// The recorder creates the command's process, which waits until all probes are attached. That it then wakes the process
-// is not recorded with -p.
+// The recorder creates the command's process, which waits until all probes are attached. With -p its wake-up by the
+// recorder is not recorded.
 bool CallTimes::is_before_start(const Thread &thread, std::uint64_t from, const analyze::Waker &waker) const
 {
 	if (thread.tid != info_.command_pid)
@@ -87,7 +87,7 @@ void CallTimes::slept(const Thread &thread, std::uint64_t from, std::uint64_t to
 void CallTimes::sleeps(const Thread &thread, std::uint32_t call, const analyze::Waker &waker,
 		       const analyze::Summed &summed)
 {
-	if (summed.count == 0) // only the wait for a CPU after one of the period before
+	if (summed.count == 0) // only the wait for a CPU after a sleep of the previous period
 		return;
 	const EndedBy by = is_by_own(thread, waker) ? EndedBy::own : EndedBy::other;
 	OfSleep &sleep = threads_[&thread].sleeps[{call, by}];

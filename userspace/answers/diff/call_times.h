@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How each thread's kernel time and its sleeps divide among system calls and page faults. Added to a ThreadFold by
-// measure.cpp, which takes the sums of all modes from the ThreadFold itself.
-//
-// The kernel's path into a call and out of the one before it is outside all brackets, so it is unattributed
-// (Documentation/how-time-is-attributed.md). Here it is counted with the call, or the fault, that it leads to: a call
-// that is made twice as often takes twice of both.
-// Invariant: of a thread, the parts never exceed the ThreadFold's time in the same mode.
+// Divides each thread's kernel time and sleeps among system calls and page faults. An observer of the ThreadFold, which
+// has the sums of all modes.
+// The kernel's code before a call's entry token and after the exit token of the previous one is outside all brackets,
+// so it is unattributed (Documentation/how-time-is-attributed.md). Here it is counted with the call, or the fault, that
+// it leads to: a call that is made twice as often takes twice of both. Invariant: for each thread, the parts never
+// exceed the ThreadFold's time in the same mode.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +16,13 @@
 
 namespace monitor::diff {
 
-// By -p or the recorded command.
+// Selected by -p, or of the recorded command.
 bool is_ours(const analyze::Thread &thread, Ours ours);
 
 class CallTimes : public analyze::Observer, public analyze::TimeObserver {
 public:
 	struct OfCall {
-		std::uint64_t kernel = 0, path = 0, count = 0; // path: into it, unattributed
+		std::uint64_t kernel = 0, path = 0, count = 0; // path: the code before it, unattributed
 	};
 	struct OfSleep {
 		std::uint64_t ticks = 0, count = 0;
@@ -39,7 +38,7 @@ public:
 		std::map<std::uint32_t, OfCall> calls;
 		std::map<SleepKey, OfSleep> sleeps;
 		OfCall faults;
-		std::uint64_t open_path = 0; // into what the next stretch shows
+		std::uint64_t open_path = 0; // leads to what the next stretch shows
 	};
 
 	CallTimes(const Plan &plan, const analyze::RecordingInfo &info)
@@ -58,9 +57,9 @@ public:
 	void slept(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker,
 		   bool is_over) override;
 
-	// When the recorder let the command go; 0: that is not in the window.
+	// When the recorder let the command start; 0: not in the window.
 	std::uint64_t command_start() const { return command_start_; }
-	// Who ended a sleep that began at `from`.
+	// What ended a sleep that began at `from`.
 	EndedBy ended_by(const analyze::Thread &thread, std::uint64_t from, const analyze::Waker &waker) const;
 	// nullptr: it has none.
 	const OfThread *find(const analyze::Thread &thread) const;

@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::vector<std::optional<double>>;
 
-// Not known if one of them is not.
+// Unknown if one of them is.
 std::optional<double> median(const Values &values)
 {
 	std::vector<double> known;
@@ -73,7 +73,7 @@ double size_of(const ComparedRow &row)
 	return std::abs(row.time_ns.difference().value_or(0));
 }
 
-// Of all differences in its ranking. Only what leads has one: the others show the same time in another way.
+// Shares of all differences in the ranking. Only leading rows have one, as the others show the same time differently.
 void set_shares(Ranking &ranking)
 {
 	const double all =
@@ -84,8 +84,7 @@ void set_shares(Ranking &ranking)
 			row.share = size_of(row) / all * 100;
 }
 
-// What is significant first, then the largest difference. Equal ones, and those that are not known, in the order of
-// their names.
+// Significant rows first, then by the size of the difference. Equal ones, and unknown ones, by their names.
 void sort(Ranking &ranking)
 {
 	std::ranges::stable_sort(ranking.rows, [](const ComparedRow &a, const ComparedRow &b) {
@@ -105,7 +104,7 @@ std::vector<double> all_values(const ComparedRow &row)
 	return values;
 }
 
-// How far the values fall into two groups of these sizes, whichever side they are on.
+// The gap when the values are split into two groups of these sizes, whichever side they are on.
 double gap(std::vector<double> values, std::size_t before, std::size_t after)
 {
 	std::ranges::sort(values);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Matches the rows of both sides, and ranks them by what explains most of the change. Called by recordings.cpp with
-// what measure.h made; printed by comparison_table.h.
-//
+// Matches the rows of both sides, and ranks them by how much of the change they explain.
 // Of several repetitions, a side's value is the median. Rows do not overlap, so shares add up. The first ranking has
 // the time of the recorded command's threads: on a CPU, by mode and by call, waiting for one, asleep. The others' CPU
-// time follows, and once more the same time by activities, by functions and by whole stacks.
-//
-// A few repetitions can only show a change in a few rows. Those with the widest gap between two groups of values, of as
-// many as each side has, are tested, whichever side these values are on: as the choice does not look at the sides, the
-// tests stay valid.
+// time follows, and the same time by activities, by functions and by whole stacks.
+// Few repetitions can only show a change in few rows. Tested are those with the widest gap when all values are split
+// into two groups of the sides' sizes, whichever side the values are on: as the choice does not depend on the sides,
+// the tests stay valid.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +17,7 @@
 
 namespace monitor::diff {
 
-// Of one thing on both sides. Empty: not known.
+// One quantity on both sides. Empty: unknown.
 struct Change {
 	std::optional<double> before, after;
 
@@ -32,8 +29,8 @@ struct ComparedRow {
 	RowKey key;
 	bool leads = false;
 	Change time_ns, count;
-	std::vector<std::optional<double>> before_ns, after_ns; // of each repetition
-	std::optional<double> share;                            // of all differences of its ranking, in percent
+	std::vector<std::optional<double>> before_ns, after_ns; // per repetition
+	std::optional<double> share;                            // of all differences in its ranking, in percent
 	bool is_tested = false;
 	std::optional<double> p, corrected_p;
 
@@ -42,12 +39,12 @@ struct ComparedRow {
 
 struct Ranking {
 	enum class Of : std::uint8_t { time, others, activities, functions, stacks, sleeps } of = Of::time;
-	std::vector<ComparedRow> rows; // the significant ones first, then by descending size of the difference
+	std::vector<ComparedRow> rows; // significant ones first, then by the size of the difference
 };
 
 struct Tests {
-	std::size_t before = 0, after = 0; // repetitions
-	std::size_t candidates = 0;        // rows that have a value in all of them
+	std::size_t before = 0, after = 0; // number of repetitions
+	std::size_t candidates = 0;        // rows with a value in all of them
 	std::size_t tested = 0, significant = 0;
 	bool is_possible() const;
 };
@@ -55,16 +52,16 @@ struct Tests {
 bool is_significant(const std::optional<double> &p);
 
 struct Comparison {
-	Ours ours = Ours::nobody; // whose threads are in the first ranking; nobody: all are
+	Ours ours = Ours::nobody; // whose threads are in the first ranking; nobody: all
 	Change elapsed_ns, cpu_ns, command_cpu_ns;
-	std::optional<double> elapsed_p, command_cpu_p; // each is a question of its own: not corrected
+	std::optional<double> elapsed_p, command_cpu_p; // separate hypotheses: not corrected
 	bool is_of_selected = false;                    // command_cpu_ns is that of the processes of record -p
 	std::vector<Ranking> rankings;
-	Tests tests; // of the first ranking
+	Tests tests; // for the first ranking
 };
 
-// `chosen`: empty for all, and then only rows that lead are ranked; else also the others, and in one ranking with them
-// those of other processes than the recorded command's.
+// `chosen`: empty for all; then only leading rows are ranked. Else also the others, and in one ranking with them the
+// rows of processes other than the recorded command's.
 Comparison compare(const std::vector<Measured> &before, const std::vector<Measured> &after, Ours ours,
 		   const std::set<RowKind> &chosen);
 

@@ -32,7 +32,7 @@ std::string p_text(const std::optional<double> &p)
 	return (*p < min_shown ? "<0.001" : fmt::format("{:.3f}", *p)) + (is_significant(p) ? " significant" : "");
 }
 
-// "200000", or what it was and what it is.
+// "200000", or the values before and after.
 std::string count_text(const ComparedRow &row)
 {
 	const Change &count = row.count;
@@ -150,7 +150,7 @@ std::string span_text(const std::vector<Measured> &repetitions)
 		   : fmt::format("{} to {}", least, report::duration_text(static_cast<double>(longest->elapsed_ns)));
 }
 
-// What is missing in a repetition, "" if nothing.
+// What is missing in a repetition; "": nothing.
 std::string missing_text(const Measured &in)
 {
 	std::string text;

@@ -13,13 +13,13 @@ namespace monitor::diff {
 
 struct PrintedSide {
 	std::vector<Measured> repetitions;
-	std::string command, host, kernel; // of the first
+	std::string command, host, kernel; // of the first recording
 };
 
 struct Printed {
 	PrintedSide before, after;
 	Comparison comparison;
-	std::vector<std::string> notes; // how the recordings differ
+	std::vector<std::string> notes; // differences of the recordings
 };
 
 // `max_rows` of each ranking; `max_width` as in report::to_text().

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compares recordings that have only the numbers of events (record --statistics --count-only): how often each event
-// happened in a second, before and after. Called by cmd_diff.cpp in place of recordings.h.
+// happened per second, before and after.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,15 @@
 
 namespace monitor::diff {
 
-// Whether all of them have. Throws Error: some have, and times are not compared with numbers.
+// Whether all have only numbers. Throws Error: some have, and times cannot be compared with numbers.
 bool have_counts_only(const std::vector<Part> &before, const std::vector<Part> &after);
 
 struct ComparedCounts {
-	report::Table table; // by the size of the change; an event that one side did not count is unknown there
+	report::Table table; // by the size of the change; a count that one side lacks is unknown
 	std::vector<std::string> notes;
 };
 
-// `open`: a directory; may warn about it.
+// `open`: opens a directory; may print warnings.
 ComparedCounts compare_counts(const std::vector<Part> &before, const std::vector<Part> &after,
 			      const std::function<trace::Trace(const std::string &)> &open);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the recordings of a comparison have in common, and what they have not: see measure.h.
+// What the recordings of a comparison have in common, and how they differ: see measure.h.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -68,8 +68,8 @@ double edge_of(const RecordingInfo &info, const char *name)
 	return cost == info.cost_ns.end() ? 0 : cost->second;
 }
 
-// The median. 0 where one does not have it: then the path is in user time for all. nullopt: those of several machines
-// or kernels may differ.
+// The median. 0 if one recording lacks it: then that code is in user time for all. nullopt: recordings of several
+// machines or kernels may differ.
 std::optional<double> edge_of_all(const char *name, const std::vector<Input> &inputs, bool same_modes)
 {
 	std::vector<double> all;
@@ -85,7 +85,7 @@ std::optional<double> edge_of_all(const char *name, const std::vector<Input> &in
 	return is_one_machine ? std::optional(all[all.size() / 2]) : std::nullopt;
 }
 
-// Of one side.
+// For one side.
 void add_different_commands(std::span<const Input> side, std::vector<std::string> &sentences)
 {
 	for (const Input &input : side)

@@ -42,7 +42,7 @@ std::string or_unknown(const std::string &name)
 	return name.empty() ? "?" : name;
 }
 
-// The kernel runs any of its work in any kworker: which one is an accident.
+// The kernel runs work in any kworker: which one is arbitrary.
 std::string name_of_thread(const Thread &thread)
 {
 	return thread.is_kernel && thread.name.starts_with("kworker/") ? "kworker" : or_unknown(thread.name);

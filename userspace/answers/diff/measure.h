@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Folds one repetition into rows. Called by recordings.cpp for one after the other; next: comparison.h.
-//
-// The sums are those of `monitor report` in the same window: CPU time and waiting of the report cpu, calls as many as
-// in the report syscalls, sleeps as its column `blocked`, functions and stacks as in the report stacks.
+// Folds one repetition into rows.
+// The sums are those of `monitor report` in the same window: CPU time and waiting as in the report cpu, calls as in the
+// report syscalls, sleeps as in its column `blocked`, functions and stacks as in the report stacks.
 #pragma once
 
 #include <functional>
@@ -24,26 +23,26 @@ struct Input {
 	Part part;
 	analyze::RecordingInfo info;
 	analyze::Recorded recorded;
-	std::string identity; // equal for copies of one recording; "": not known
+	std::string identity; // equal for copies of one recording; "": unknown
 	dev_t device = 0;     // of the directory
 	ino_t inode = 0;
 	trace::TimeRange range;  // of the recording
-	std::uint64_t slack = 0; // ticks by which windows next to each other may overlap
+	std::uint64_t slack = 0; // adjacent windows may overlap by this many ticks
 };
 
 // Throws Error: its threads are not known.
 Input input_of(const trace::Trace &trace, const Part &part);
 
-// Of one side. Throws Error: two are of the same time of the same recording, so they are no repetitions.
+// For one side. Throws Error: two cover the same time of the same recording, so they are not repetitions.
 void expect_repetitions(std::span<const Input> side);
 
-// What leads, and how the recordings differ: sentences. Throws Error: they have nothing in common.
+// What leads, and messages about how the recordings differ. Throws Error: they have nothing in common.
 Plan plan_of(const std::vector<Input> &inputs);
-std::vector<std::string> differences(const std::vector<Input> &inputs, std::size_t before); // as many are of BEFORE
+std::vector<std::string> differences(const std::vector<Input> &inputs, std::size_t before); // BEFORE's come first
 
 struct MeasureOptions {
 	Plan plan;
-	std::function<void(double part)> progress{}; // called now and then
+	std::function<void(double part)> progress{}; // called from time to time
 };
 
 // Reads all of the trace. Throws Error.

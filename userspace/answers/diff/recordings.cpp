@@ -16,14 +16,14 @@ PrintedSide described(const analyze::RecordingInfo &info)
 	return {{}, info.short_command(), info.host, info.kernel};
 }
 
-// By more than one in fifty.
+// By more than 2 %.
 bool is_longer(const Change &elapsed)
 {
 	const double ratio = elapsed.ratio().value_or(1);
 	return ratio < 0.98 || ratio > 1.02;
 }
 
-// As the kernel calls the recorded command's first thread.
+// The kernel's name (comm) of the recorded command's first thread.
 std::string program_of(const analyze::RecordingInfo &info)
 {
 	constexpr std::size_t max_bytes = 15;
@@ -39,7 +39,7 @@ bool has_rows_of(const PrintedSide &side, const std::string &command)
 	});
 }
 
-// Of programs with different names, whose rows have no partners; "" if that is not so.
+// For programs with different names, whose rows do not match; "" otherwise.
 std::string unmatched_text(const Printed &printed, const std::string &before, const std::string &after)
 {
 	const auto only_in = [](const PrintedSide &side, const PrintedSide &other, const std::string &command) {

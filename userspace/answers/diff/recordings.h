@@ -15,12 +15,12 @@ namespace monitor::diff {
 
 struct ReadingOptions {
 	std::set<RowKind> chosen; // empty: all, see compare()
-	// Opens a directory; may warn about it.
+	// Opens a directory; may print warnings.
 	std::function<trace::Trace(const std::string &directory)> open = [](const std::string &directory) {
 		return trace::Trace::open(directory);
 	};
-	bool with_stacks = true; // to name them takes files that the trace does not have
-	// What is being read, its place among all, and how much of it was read, up to 1.
+	bool with_stacks = true; // naming them needs files that are not in the trace
+	// The part being read, its index, and the fraction of it that was read.
 	std::function<void(const Part &, std::size_t, double)> progress{};
 };
 

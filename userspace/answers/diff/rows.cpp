@@ -82,7 +82,8 @@ std::string RowKey::what() const
 	return item == Item::asleep_for_own || item == Item::sleep_stack_for_own ? text + woken_by_own : text;
 }
 
-// The innermost of the program's, and the kernel's last, which says what it waits for: the way there is the call's.
+// The program's innermost frame, and the kernel's last one, which shows what it waits for: those in between are the
+// call's.
 std::string RowKey::short_what() const
 {
 	constexpr std::size_t max_shown = 5;

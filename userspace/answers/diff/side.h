@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One side of a comparison as a user writes it: recordings with commas between them, each of which may be limited to a
-// part of its time, `A@1s..2s`. Called by cmd_diff.cpp; a Part is then folded by measure.h.
-//
+// One side of a comparison as the user writes it: comma-separated recordings, each perhaps limited to a part of its
+// time, `A@1s..2s`.
 // A name that exists is a directory, whatever characters it has.
 #pragma once
 
@@ -13,7 +12,8 @@
 
 namespace monitor::diff {
 
-// A repetition: a recording, or a window of it. `from` and `to` are times as in `report --from --to`, "": its own.
+// A repetition: a recording, or a window of it. `from` and `to` are times as in `report --from --to`, "": the
+// recording's.
 struct Part {
 	std::string directory, from, to;
 
@@ -25,7 +25,7 @@ struct Part {
 // Throws Error: a directory is missing, a window has no bounds, or a repetition is given twice.
 std::vector<Part> parse_side(const std::string &text);
 
-// Throws Error, also if none of it is within `whole`, the time that was recorded.
+// Throws Error, also if none of it is within `whole`, the recorded time.
 trace::TimeRange range_of(const Part &part, const trace::Trace &trace, const trace::TimeRange &whole);
 
 } // namespace monitor::diff

@@ -34,7 +34,7 @@ std::vector<std::uint32_t> doubled_ranks(std::span<const double> values, double 
 	return ranks;
 }
 
-// In how many ways `chosen` of the ranks have each sum.
+// The number of ways in which `chosen` of the ranks have each sum.
 std::vector<double> ways_by_sum(std::span<const std::uint32_t> ranks, std::size_t chosen)
 {
 	const std::size_t sums = std::accumulate(ranks.begin(), ranks.end(), std::size_t{0}) + 1;

@@ -22,7 +22,7 @@ double mann_whitney(std::span<const double> before, std::span<const double> afte
 
 // The smallest p that groups of these sizes can have.
 double min_p(std::size_t before, std::size_t after);
-// How many rows can be tested so that each may still be significant after the correction; 0: none.
+// How many rows can be tested if each may still be significant after the correction; 0: none.
 std::size_t max_tested_rows(std::size_t before, std::size_t after);
 // The repetitions of each side that can test this many rows.
 std::size_t repetitions_for(std::size_t rows);

@@ -11,7 +11,7 @@ namespace {
 
 using analyze::StackFold;
 
-// Calls visit(key, innermost function, value) for each stack of a tree; `key` has the item and whose it is.
+// Calls visit(key, innermost function, value) for each stack of a tree; `key` has the item and the owner.
 template <class Visit> void each_stack(const report::Profile &profile, RowKey key, Visit &&visit)
 {
 	std::vector<std::string> names, shown;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Rows of recorded stacks: CPU time by function and by whole stack, from samples; and time asleep by whole stack.
-// Called by measure.cpp after the fold.
-//
 // Stacks are matched by the names of their functions, never by addresses.
 #pragma once
 
@@ -11,9 +9,9 @@
 
 namespace monitor::diff {
 
-// A sample stands for the time from one to the next, of `hz` a second.
+// A sample counts as the interval between samples, at `hz` per second.
 void add_samples(Rows &rows, report::NamedStacks &stacks, const trace::Clock &clock, Ours ours, unsigned hz);
-// Without the command's sleep until the recorder let it go.
+// Without the command's sleep until the recorder let it start.
 void add_sleeps(Rows &rows, report::NamedStacks &stacks, const trace::Clock &clock, Ours ours, const CallTimes &times);
 
 } // namespace monitor::diff

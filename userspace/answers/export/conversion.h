@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What became of a trace's events in another format. Filled by perfetto.cpp and lttng.cpp, printed by cmd_convert.cpp.
+// What became of a trace's events in another format.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace monitor::exporting {
 
 struct Converted {
 	std::uint64_t events = 0;  // written, without the list of threads
-	std::uint64_t outside = 0; // of the options, or of the time in which all probes were attached
+	std::uint64_t outside = 0; // not selected, or while not all probes were attached
 	std::uint64_t size_bytes = 0;
-	LeftOut left_out; // what the format has no place for
+	LeftOut left_out; // what the format cannot express
 	trace::Losses losses;
 };
 

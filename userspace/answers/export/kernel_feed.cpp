@@ -22,7 +22,7 @@ KernelFeed::KernelFeed(trace::Trace &trace, analyze::ThreadFold &fold, KernelTar
 	hide_threads(trace);
 }
 
-// A number that was first listed for another thread is not hidden from the start.
+// A thread number that was first listed for another thread is not hidden from the start.
 void KernelFeed::hide_threads(trace::Trace &trace)
 {
 	std::map<std::int32_t, bool> is_hidden;
@@ -66,7 +66,7 @@ Task KernelFeed::task(std::int32_t tid, std::uint32_t cpu)
 	return {tid, thread ? std::string_view(thread->name) : std::string_view()};
 }
 
-// Where a thread that the kernel hides from the probes ends is unknown, so what runs there is, too.
+// When a hidden thread is switched out is unknown, so what runs on its CPU is unknown, too.
 Task KernelFeed::running(const analyze::Thread *thread, std::uint32_t cpu)
 {
 	return thread && thread->hidden ? Task{} : task(thread, cpu);
@@ -86,7 +86,7 @@ At KernelFeed::at_of(const trace::Event &event)
 	return at;
 }
 
-// What the fold found out about the CPU's thread without a switch.
+// Passes on what the fold found out about the CPU's thread without a switch.
 void KernelFeed::follow(const At &at)
 {
 	Shown &known = shown(at.cpu);
@@ -99,7 +99,7 @@ void KernelFeed::follow(const At &at)
 	known = {at.task.tid, at.time};
 }
 
-// Nothing of the selected part has shown what the CPU ran, but what is before or after it does.
+// The selected part does not show what the CPU ran, but what precedes or follows it does.
 void KernelFeed::follow_to_end(std::uint32_t cpu, std::uint64_t time, const Task &runs)
 {
 	const std::uint64_t end = std::min(time, fold_.window_end());
@@ -111,7 +111,7 @@ void KernelFeed::follow_to_end(std::uint32_t cpu, std::uint64_t time, const Task
 	follow({end, cpu, runs, false, false});
 }
 
-// Called by the fold, also where the streams of a killed recording end.
+// Called by the fold, also where streams of a killed recording end.
 void KernelFeed::lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to)
 {
 	Shown &known = shown(cpu.number);
@@ -131,7 +131,7 @@ void KernelFeed::gap(const trace::StreamInfo &stream, std::uint64_t from, std::u
 	target_.lost(stream.cpu, {std::max(from, fold_.window_begin()), std::min(to, fold_.window_end()), lost});
 }
 
-// All that are known when the first event comes; others are created later, or listed.
+// All threads known at the first event; others are created later, or listed.
 void KernelFeed::list_threads(std::uint64_t time)
 {
 	is_listed_ = true;
@@ -151,7 +151,7 @@ void KernelFeed::of_recorder(const trace::Event &event, const EventKind &kind)
 	if (!thread)
 		return;
 	target_.thread(event.time, *thread);
-	// A CPU may have no other token.
+	// The CPU may have no other token.
 	const auto cpu = kind.field[4].get<std::uint32_t>(event);
 	if (cpu < fold_.cpus().size() && fold_.cpus()[cpu].current == thread && is_selected(event.time, cpu))
 		follow({event.time, cpu, running(thread, cpu), false, false});
@@ -204,14 +204,14 @@ void KernelFeed::event(const trace::Event &event)
 	++events_;
 }
 
-// What the event may end: the time of the thread that ran until it, and the call that this thread is in.
+// Returns the call that the event may end: that of the thread that ran until now.
 std::uint32_t KernelFeed::before(const trace::Event &event)
 {
 	const std::uint32_t cpu = event.cpu();
 	const analyze::Thread *runs = cpu < fold_.cpus().size() ? fold_.cpus()[cpu].current : nullptr;
 	if (!runs)
 		return EDC_NO_SYSCALL;
-	if (runs->hidden) // the time until now is its
+	if (runs->hidden) // the time until now belongs to it
 		shown(cpu).since = std::max(event.time, fold_.window_begin());
 	if (event.time > fold_.window_end())
 		follow_to_end(cpu, event.time, running(runs, cpu));
@@ -231,13 +231,13 @@ void KernelFeed::pass_switch(const trace::Event &event, const EventKind &kind, A
 	shown(at.cpu) = {next.tid, at.time};
 }
 
-// A call of a thread that no token names is nobody's.
+// A call of a thread that no token identifies is left out.
 bool KernelFeed::pass_call(const trace::Event &event, const EventKind &kind, const At &at, std::uint32_t call)
 {
 	if (at.task.tid <= 0)
 		return false;
 	if (analyze::is_of_one_call(kind))
-		return target_.other(at, event); // it has a name, and arguments, but no number
+		return target_.other(at, event); // it has a name and arguments, but no number
 	if (kind.kind == EventMeaning::sys_enter) {
 		target_.sys_enter(at, *analyze::call_of(kind, event));
 		return true;
@@ -245,7 +245,7 @@ bool KernelFeed::pass_call(const trace::Event &event, const EventKind &kind, con
 	std::uint32_t ended = analyze::call_of(kind, event).value_or(call);
 	if (ended == EDC_NO_SUCH_CALL) // the return from a signal handler has no number
 		ended = call;
-	// The end of a call of which the start was nobody's would end another one.
+	// The end of a call whose start was left out would end another one.
 	if (ended == EDC_NO_SYSCALL || (call != EDC_NO_SYSCALL && ended != call))
 		return false;
 	target_.sys_exit(at, ended, kind.field[0].get<std::int64_t>(event));

@@ -51,7 +51,7 @@ struct NewThread {
 	std::uint32_t target_cpu = 0;
 };
 
-// What a target did not write, by the name of the event.
+// What a target did not write, by event name.
 using LeftOut = std::map<std::string, std::uint64_t>;
 
 class KernelTarget {
@@ -59,9 +59,9 @@ public:
 	virtual ~KernelTarget() = default;
 	// A thread that exists already.
 	virtual void thread(std::uint64_t time, const analyze::Thread &thread) = 0;
-	// It turned out that the CPU has run this thread since a time at which that was unknown.
+	// The CPU turned out to have run this thread since an earlier time.
 	virtual void runs(const At &at, std::uint64_t since) = 0;
-	// From now on it is unknown what the CPU runs.
+	// From now on the CPU's thread is unknown.
 	virtual void unknown(std::uint64_t time, std::uint32_t cpu) = 0;
 	// The CPU's events in this time are incomplete.
 	virtual void lost(std::uint32_t cpu, const trace::Gap &gap) = 0;
@@ -78,7 +78,7 @@ public:
 	// `call`: analyze::call_of().
 	virtual void sys_enter(const At &at, std::uint32_t call) = 0;
 	virtual void sys_exit(const At &at, std::uint32_t call, std::int64_t result) = 0;
-	// An event of the kernel that has no meaning for the fold. False: the target cannot take it.
+	// A kernel event without a meaning for the fold. False: the target cannot express it.
 	virtual bool other(const At &at, const trace::Event &event) = 0;
 	// The recorder read the machine's clocks at this time of the trace.
 	virtual void clocks(std::uint64_t time, std::optional<std::uint64_t> monotonic_ns,
@@ -87,31 +87,31 @@ public:
 
 class KernelFeed : private analyze::Observer {
 public:
-	// The fold must outlive it. Reads the recorder's own streams: which threads the kernel hides may be listed
-	// long after they run.
+	// The fold must outlive it. Reads the recorder's own streams first, as hidden threads may be listed long after
+	// they ran.
 	KernelFeed(trace::Trace &trace, analyze::ThreadFold &fold, KernelTarget &target);
 
 	void event(const trace::Event &event);
 	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost);
 
-	// After the last event. `is_complete`: the recording ended cleanly, else what followed a CPU's last token is
+	// After the last event. `is_complete`: the recording ended cleanly; else what followed a CPU's last token is
 	// missing.
 	void finish(bool is_complete);
 
-	// Passed on, without the list of threads.
+	// Number of events passed on, without the list of threads.
 	std::uint64_t events() const { return events_; }
 	LeftOut left_out() const;
-	// Readings of counters, of the selected part: observers of the fold may write them.
+	// Number of counter readings in the selected part, which observers of the fold may write.
 	std::uint64_t readings() const { return readings_; }
 	std::uint64_t of_programs() const { return of_programs_; }
-	std::uint64_t outside() const { return outside_; } // events while not all probes were attached, or not selected
+	std::uint64_t outside() const { return outside_; } // not selected, or while not all probes were attached
 	const trace::Losses &losses() const { return losses_; }
 
 private:
 	struct Extra { // fields that the fold does not need
 		trace::FieldRef prio, target_cpu, realtime;
 	};
-	struct Shown { // what the target believes of a CPU
+	struct Shown { // what the target assumes of a CPU
 		std::int32_t tid = Task::unknown;
 		std::uint64_t since = 0;
 	};

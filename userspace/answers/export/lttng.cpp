@@ -22,7 +22,7 @@ using lttng::FieldType;
 using lttng::Type;
 
 constexpr std::int32_t unknown_prio = -1;
-// As lttng_statedump_process_state has them.
+// Values of lttng_statedump_process_state.
 constexpr std::int32_t mode_unknown = 5, submode_unknown = 1;
 constexpr std::int32_t status_unknown = 0, status_ready = 2, status_waits = 5, status_runs = 6, status_dead = 7;
 
@@ -55,7 +55,7 @@ collection::TsdlText::Env environment(const analyze::RecordingInfo &info)
 		{"sysname", "Linux"},
 		{"kernel_release", info.kernel},
 		{"kernel_version", ""},
-		{"tracer_name", "lttng-modules"}, // whose events these are
+		{"tracer_name", "lttng-modules"}, // the tracer of these events
 		{"tracer_major", "2"},
 		{"tracer_minor", "13"},
 		{"tracer_patchlevel", "0"},
@@ -82,7 +82,7 @@ std::int32_t status_of(const analyze::Thread &thread)
 	return status_unknown;
 }
 
-// What a kind of system call is called, and its numbers in the description.
+// Names of a system call, and its class ids.
 struct Call {
 	std::uint32_t entry = 0, exit = 0;
 	std::span<const FieldType> fields;
@@ -106,7 +106,7 @@ public:
 
 	void thread(std::uint64_t time, const analyze::Thread &thread) override
 	{
-		if (has_list_) // it is copied
+		if (has_list_) // the list itself is copied
 			return;
 		fields_.number(thread.tid).number(thread.tid).number(thread.tgid).number(thread.tgid);
 		fields_.number(thread.parent).number(thread.parent).text(thread.name);
@@ -114,15 +114,15 @@ public:
 		fields_.number(status_of(thread)).number(std::int32_t(0));
 		add(time, 0, classes_.id("lttng_statedump_process_state", state_fields));
 	}
-	// At the start, after a loss, and after a thread that the kernel hides. A stream's times cannot step back to
-	// when it got the CPU.
+	// At the start, after a loss, and after a hidden thread. A stream's times cannot step back to when the thread
+	// got the CPU.
 	void runs(const At &at, std::uint64_t) override
 	{
 		At from = at;
 		from.task = at.cpu < running_.size() ? Task{running_[at.cpu].tid, running_[at.cpu].name} : Task{0, ""};
 		sched_switch(from, 0, at.task);
 	}
-	void unknown(std::uint64_t, std::uint32_t) override {} // LTTng has no word for it
+	void unknown(std::uint64_t, std::uint32_t) override {} // LTTng cannot express it
 	void lost(std::uint32_t cpu, const trace::Gap &gap) override { stream(cpu).add_gap(gap); }
 	void sched_switch(const At &at, std::int64_t state, const Task &next) override
 	{
@@ -134,7 +134,7 @@ public:
 			running_.resize(at.cpu + std::size_t(1));
 		running_[at.cpu] = {next.tid, next.tid == Task::unknown ? "[unknown]" : std::string(next.name)};
 	}
-	// A wake-up is complete at once, for readers that look at sched_wakeup only; not if the trace has its own.
+	// Adds a sched_wakeup at once, for readers that use only this; not if the trace has its own.
 	void sched_waking(const At &at, const Task &woken, std::int32_t prio, std::uint32_t target_cpu) override
 	{
 		for (const std::uint32_t id : {waking_id_, wakeup_id_}) {
@@ -241,7 +241,7 @@ private:
 	}
 	void add(const At &at, std::uint32_t id) { add(at.time, at.cpu, id); }
 
-	// LTTng has one class for all calls that it has no name for.
+	// LTTng has one class for all calls without a name.
 	const Call &call_of(std::uint32_t which)
 	{
 		const auto [found, is_new] = calls_.try_emplace(which);
@@ -260,7 +260,7 @@ private:
 
 	const analyze::ThreadFold &fold_;
 	std::string directory_;
-	bool has_list_ = false, has_wakeups_ = false, has_forks_ = false; // the trace's own
+	bool has_list_ = false, has_wakeups_ = false, has_forks_ = false; // whether the trace has its own
 	Uuid uuid_;
 	collection::TsdlText text_;
 	lttng::Classes classes_;
@@ -269,7 +269,7 @@ private:
 	std::uint32_t wakeup_id_ = classes_.id("sched_wakeup", waking_fields);
 	std::unordered_map<std::uint32_t, Call> calls_;       // by analyze::call_of()
 	std::vector<std::optional<std::uint32_t>> other_ids_; // by class index
-	lttng::Fields fields_;                                // of the event being written
+	lttng::Fields fields_;                                // of the current event
 	std::vector<std::unique_ptr<PacketWriter>> streams_;  // by CPU
 	struct Running {
 		std::int32_t tid = 0;
@@ -278,9 +278,8 @@ private:
 	std::vector<Running> running_; // by CPU
 };
 
-// Under its own name with its own fields, but for those that LTTng calls otherwise. Block requests are not taken:
-// LTTng's have fields that were not recorded. Nor are
-// those with lists.
+// Under its own name with its own fields, unless LTTng has another name. Block requests are left out, as LTTng's have
+// fields that were not recorded; so are events with lists.
 bool LttngWriter::other(const At &at, const trace::Event &event)
 {
 	const trace::EventClass &cls = *event.cls;
@@ -307,7 +306,7 @@ bool LttngWriter::other(const At &at, const trace::Event &event)
 		else
 			fields_.number(ref.get(event));
 	}
-	if (cls.name == "sched_migrate_task" && !cls.find("comm")) { // lttng-analyses asks for a name
+	if (cls.name == "sched_migrate_task" && !cls.find("comm")) { // lttng-analyses requires a name
 		const analyze::Thread *thread = fold_.thread(trace::FieldRef(cls, "pid").get<std::int32_t>(event));
 		types.push_back({"comm", Type::text});
 		fields_.text(thread ? thread->name : "");

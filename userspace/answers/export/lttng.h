@@ -12,8 +12,8 @@
 
 namespace monitor::exporting {
 
-// The directory must be empty or missing. One pass, in bounded memory. Damage found is added to the trace's problems.
-// Throws Error, and then removes what it wrote.
+// The directory must be empty or missing. One pass, in bounded memory. Damage is added to the trace's problems. On
+// error, removes what was written and throws Error.
 Converted write_lttng(trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::Scope &scope,
 		      const std::string &directory);
 

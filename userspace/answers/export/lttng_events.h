@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The classes of events of a converted LTTng trace: they get their numbers as they first occur, and are described at
-// the end.
+// The event classes of a converted LTTng trace: numbered as they first occur, and described at the end.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +26,11 @@ class Classes {
 public:
 	explicit Classes(collection::TsdlText &text) : text_(text) {}
 
-	// The number of the class of this name; `fields` describes it if it is new.
+	// The id of the class of this name; `fields` describes a new one.
 	std::uint32_t id(const std::string &name, std::span<const FieldType> fields);
-	// The number of a class of its own, even if there is another one of this name, with other fields.
+	// The id of a new class, even if another one has this name with other fields.
 	std::uint32_t add(const std::string &name, std::span<const FieldType> fields);
-	// The fields that lttng-analyses needs of the entry of a system call.
+	// The fields that lttng-analyses requires at the entry of a system call.
 	static std::span<const FieldType> call_fields(const std::string &call);
 
 private:
@@ -40,7 +39,7 @@ private:
 	std::map<std::string, std::uint32_t, std::less<>> ids_;
 };
 
-// The fields of one event, as their bytes.
+// The fields of one event, as bits.
 class Fields {
 public:
 	void clear() { bytes_.clear(); }

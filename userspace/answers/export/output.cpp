@@ -21,11 +21,11 @@ Output::Output(const std::string &path) : path_(path)
 		return;
 	std::error_code error;
 	const fs::file_status there = fs::status(path, error);
-	if (fs::exists(there) && !fs::is_regular_file(there)) { // a pipe, a device
+	if (fs::exists(there) && !fs::is_regular_file(there)) { // such as a pipe or a device
 		file_ = open_file(path, O_WRONLY | O_TRUNC);
 		return;
 	}
-	target_ = fs::exists(there) ? fs::canonical(path, error).string() : path; // a link stays one
+	target_ = fs::exists(there) ? fs::canonical(path, error).string() : path; // keeps a symbolic link
 	const std::string temporary = target_ + "." + std::to_string(::getpid()) + ".new";
 	file_ = Fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
 	if (!file_)

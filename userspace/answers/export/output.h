@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A file, or standard output, that is written in large pieces: what all converters write to.
-//
-// A regular file is written under another name beside it, and gets its name in finish(): a conversion that fails leaves
-// what was there, and two at a time do not mix.
-// Invariant: what was appended is in the file after finish(); an error while writing is an Error with its path.
+// The output of converters: a file, or standard output, written in large pieces.
+// A regular file is written under a temporary name beside it, and renamed in finish(): a failed conversion leaves the
+// old file, and two at a time do not mix. Invariant: what was appended is in the file after finish(); an error while
+// writing is an Error with its path.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +35,7 @@ private:
 	void flush();
 
 	std::string path_;
-	std::string target_, temporary_; // "": it is written in place
+	std::string target_, temporary_; // "": written in place
 	Fd file_;
 	std::string buffer_;
 	std::uint64_t size_bytes_ = 0;

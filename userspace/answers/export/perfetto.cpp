@@ -16,7 +16,7 @@ using perfetto::PacketStream;
 using perfetto::pbf_writer;
 using perfetto::utf8;
 
-// Perfetto names system calls by the machine, and reads states of threads by the kernel's version.
+// Perfetto names system calls by the machine type, and interprets thread states by the kernel's version.
 void write_system(PacketStream &packets, const analyze::RecordingInfo &info)
 {
 	packets.packet(perfetto::Sequence::ftrace, [&](pbf_writer &body) {
@@ -61,7 +61,7 @@ Converted write_perfetto(trace::Trace &trace, const analyze::RecordingInfo &info
 	const std::uint64_t begin = trace.first_time();
 	bundles.clocks(begin, std::nullopt, static_cast<std::uint64_t>(clock.wall_ns(begin)));
 	const bool is_complete = info.complete() || !info.present;
-	// After the first of the clocks, which makes it the trace's.
+	// After the first clock snapshot, which makes its clock the trace's.
 	tracks.bound(fold.window_begin(), fold.window_end(), is_complete);
 	trace::merge(
 	    trace, {}, [&](const trace::Event &event) { feed.event(event); },

@@ -16,7 +16,7 @@ struct PerfettoOptions {
 	bool flows = false; // an arrow from each thread that wakes another
 };
 
-// One pass, in bounded memory. Damage found is added to the trace's problems. Throws Error.
+// One pass, in bounded memory. Damage is added to the trace's problems. Throws Error.
 Converted write_perfetto(trace::Trace &trace, const analyze::RecordingInfo &info, const PerfettoOptions &options,
 			 Output &output);
 

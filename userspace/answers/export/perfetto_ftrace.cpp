@@ -11,10 +11,10 @@ constexpr std::size_t max_events = 2000, max_bytes = 1u << 18; // of a bundle
 constexpr std::uint32_t max_cpus = 1024;                       // Perfetto refuses more
 constexpr std::int32_t unknown_tid = analyze::largest_tid + 1;
 constexpr std::string_view unknown_name = "[unknown]";
-constexpr std::int64_t unknown_state = 0x1000; // Perfetto calls it `?`
+constexpr std::int64_t unknown_state = 0x1000; // shown by Perfetto as `?`
 constexpr std::int32_t unknown_prio = -1;
 
-// Fields of ftrace's events.
+// Field numbers of ftrace's events.
 constexpr Tag event_time = 1, event_tid = 2, event_switch = 4, event_idle = 13, event_frequency = 11, event_waking = 20,
 	      event_softirq_entry = 24, event_softirq_exit = 25, event_irq_entry = 36, event_irq_exit = 37,
 	      event_newtask = 235, event_rename = 236, event_exec = 237, event_exit = 238, event_generic = 327,
@@ -22,7 +22,7 @@ constexpr Tag event_time = 1, event_tid = 2, event_switch = 4, event_idle = 13, 
 constexpr std::uint64_t clone_thread = 0x10000; // CLONE_THREAD
 constexpr std::uint32_t flag_hardirq = 0x08, flag_softirq = 0x10;
 
-// Of a bundle.
+// Field numbers of a bundle.
 constexpr Tag bundle_cpu = 1, bundle_event = 2, bundle_lost = 3, bundle_compact = 4, bundle_clock = 5;
 constexpr std::uint32_t clock_mono_raw = 4;
 
@@ -88,7 +88,7 @@ void FtraceBundles::list(std::uint64_t time, const Task &task, const Listed &lis
 	});
 }
 
-// To Perfetto a name in a list outranks all that its events say, so a listed thread with a new name is listed again.
+// Perfetto prefers names from a list over those of events, so a listed thread with a new name is listed again.
 void FtraceBundles::name_again(std::uint64_t time, const Task &task)
 {
 	if (const auto listed = listed_.find(task.tid); listed != listed_.end())
@@ -130,7 +130,7 @@ void FtraceBundles::unknown(std::uint64_t time, std::uint32_t cpu)
 
 void FtraceBundles::lost(std::uint32_t cpu, const trace::Gap &gap)
 {
-	flush(cpu); // the bundle after the loss says so
+	flush(cpu); // the bundle after the loss reports it
 	OfCpu &known = of(cpu);
 	known.bundle.has_loss = true;
 
@@ -253,7 +253,7 @@ void FtraceBundles::irq(const At &at, bool is_entry, const std::string &name, st
 	});
 }
 
-// Perfetto names calls by their numbers of the native ABI: those of the compat one are events under another name.
+// Perfetto knows the native ABI's calls by number: compat calls are events under another name.
 void FtraceBundles::sys_enter(const At &at, std::uint32_t call)
 {
 	if (analyze::is_compat(call))
@@ -285,7 +285,7 @@ void FtraceBundles::add_generic(const At &at, const char *name,
 	});
 }
 
-// Perfetto knows the names of events and fields that it has no message for.
+// Events without a message in Perfetto are written with their names and fields.
 bool FtraceBundles::other(const At &at, const trace::Event &event)
 {
 	const trace::EventClass &cls = *event.cls;
@@ -370,7 +370,7 @@ void FtraceBundles::flush(std::uint32_t cpu)
 	bundle = {};
 }
 
-// Perfetto takes what was lost from the difference of two readings of ftrace's own counts.
+// Perfetto computes losses as the difference of two readings of ftrace's own counts.
 void FtraceBundles::write_stats(unsigned phase)
 {
 	constexpr unsigned at_end = 2;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Kernel events as Perfetto has them from ftrace: bundles of a CPU, with switches and wake-ups in its compact form. Its
-// own views and tables are made from them.
-//
-// A CPU's thread that turns out without a switch, at the start and after a loss, is a switch that ftrace did not have;
-// it makes Perfetto's times those of `monitor report`. While it is unknown, the CPU runs a thread [unknown].
-// Invariant: what is in memory is at most one bundle per CPU.
+// Kernel events as Perfetto has them from ftrace: bundles per CPU, with switches and wake-ups in its compact form.
+// Perfetto makes its own views and tables of them.
+// A thread found on a CPU without a switch, at the start and after a loss, is written as a switch that ftrace did not
+// have; so Perfetto's times are those of `monitor report`. While the thread is unknown, the CPU runs a thread
+// [unknown]. Invariant: at most one bundle per CPU is in memory.
 #pragma once
 
 #include <initializer_list>
@@ -22,7 +21,7 @@ class Tracks;
 
 class FtraceBundles : public KernelTarget {
 public:
-	// `flows`: gets to know which threads run; may be null.
+	// `flows`: is notified of running threads; may be null.
 	FtraceBundles(PacketStream &packets, Tracks *flows) : packets_(packets), flows_(flows) {}
 
 	void thread(std::uint64_t time, const analyze::Thread &thread) override;
@@ -42,7 +41,7 @@ public:
 	bool other(const At &at, const trace::Event &event) override;
 	void clocks(std::uint64_t time, std::optional<std::uint64_t> monotonic_ns, std::uint64_t realtime_ns) override;
 
-	// Writes the rest, and what was lost.
+	// Writes the remaining bundles, and what was lost.
 	void finish();
 
 private:
@@ -54,7 +53,7 @@ private:
 	void add_generic(const At &at, const char *name,
 			 std::initializer_list<std::pair<const char *, std::int64_t>> values);
 
-	// Parallel lists of Perfetto's compact form; times as differences.
+	// Parallel lists of Perfetto's compact form; times are deltas.
 	struct Switches {
 		std::vector<std::uint64_t> times;
 		std::vector<std::int64_t> states;
@@ -73,15 +72,15 @@ private:
 		Switches switches;
 		Wakings wakings;
 		std::vector<std::string> names;
-		std::unordered_map<std::int32_t, std::uint32_t> name_of; // by TID: place in names
+		std::unordered_map<std::int32_t, std::uint32_t> name_of; // by TID: index in names
 		std::size_t count = 0;
 		bool has_loss = false; // before it
 	};
 	struct OfCpu {
 		Bundle bundle;
-		std::int32_t runs = Task::unknown; // what Perfetto believes
-		std::string name;                  // of that
-		bool is_compact = false;           // the next switch may be
+		std::int32_t runs = Task::unknown; // what Perfetto assumes
+		std::string name;                  // of that thread
+		bool is_compact = false;           // the next switch may be compact
 		std::uint64_t lost = 0;
 	};
 

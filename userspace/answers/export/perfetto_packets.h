@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Packets of a Perfetto trace, and the numbers of their fields.
-//
-// A trace is a sequence of packets. Each is made in a string that is used again, framed, and appended to the output.
+// Each packet is built in a reused string, framed, and appended to the output.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +18,10 @@ using Tag = protozero::pbf_tag_type;
 
 // Clocks, as Perfetto numbers them.
 enum class ClockId : std::uint32_t { realtime = 1, monotonic = 3, monotonic_raw = 5 };
-// Packets of one sequence are of one writer.
+// The packets of a sequence have one writer.
 enum class Sequence : std::uint32_t { ftrace = 1, tracks = 2 };
 
-// Of the packet.
+// Field numbers of the packet.
 inline constexpr Tag packet_ftrace = 1, packet_process_tree = 2, packet_clocks = 6, packet_time = 8,
 		     packet_sequence = 10, packet_track_event = 11, packet_config = 33, packet_ftrace_stats = 34,
 		     packet_system = 45, packet_clock_id = 58, packet_track = 60;
@@ -50,7 +49,7 @@ public:
 		});
 	}
 
-	// Adds fields that are encoded already to the message that is being made.
+	// Appends encoded fields to the current message.
 	void append(std::string_view fields) { body_ += fields; }
 
 	std::uint64_t ns(std::uint64_t time) const { return clock_.to_ns(time); }
@@ -63,7 +62,7 @@ private:
 	std::string head_, body_;
 };
 
-// Text of a message is UTF-8: names may be any bytes.
+// Converts to UTF-8, as names may be any bytes.
 std::string utf8(std::string_view text);
 
 } // namespace monitor::exporting::perfetto

@@ -9,13 +9,13 @@ namespace monitor::exporting::perfetto {
 namespace {
 
 constexpr unsigned slice_begin = 1, slice_end = 2, instant = 3, counter_value = 4;
-// Of a track event, and of a track's description.
+// Field numbers of a track event, and of a track's description.
 constexpr Tag event_annotation = 4, event_type = 9, event_track = 11, event_category = 22, event_name = 23,
 	      event_count = 30, event_real_count = 44, event_flow = 47, event_last_flow = 48;
 constexpr Tag track_uuid = 1, track_name = 2, track_thread = 4, track_parent = 5, track_counter = 8;
 constexpr Tag annotation_unsigned = 3, annotation_signed = 4, annotation_text = 6, annotation_name = 10;
 
-// The code of a ratio as its value. False: there is none, or only a bound is known.
+// The value of a ratio's code. False: there is none, or only a bound is known.
 bool decode(std::uint32_t code, unsigned bits, bool is_inverse, double &value)
 {
 	const edc_ratio ratio = edc_ratio_decode(code, bits);
@@ -67,7 +67,7 @@ void Tracks::find_counters(const trace::Description &description, const analyze:
 	}
 }
 
-// Starts and ends of activities are passed on by the tracker.
+// Finds classes to show; starts and ends of activities come from the tracker.
 void Tracks::find_events(const trace::Description &description, const analyze::RecordingInfo &info)
 {
 	const std::set<std::string> names(tracker_.names().begin(), tracker_.names().end());
@@ -110,7 +110,7 @@ std::uint64_t Tracks::track_of(const analyze::Cpu &cpu, const Counter &counter)
 	return next_track_++;
 }
 
-// Perfetto shows tracks of the same parent and name as one.
+// A track with its own name, as Perfetto shows tracks of the same parent and name as one.
 std::uint64_t Tracks::free_track(const activities::Finished &activity)
 {
 	std::vector<Beside> &tracks = beside_[{&activity.thread, activity.number}];

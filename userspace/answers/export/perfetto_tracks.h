@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What ftrace has no event for, as Perfetto's track events: activities and events of programs on the tracks of their
+// Perfetto's track events, for what ftrace has no event for: activities and events of programs on the tracks of their
 // threads, counters on tracks of their CPUs, wake-ups as arrows.
-//
-// An activity is written when it has ended, its start then, too: Perfetto sorts by time. Only those with both ends are.
-// On a track they are inside each other or apart, so one that overlaps another has a track of its activity beside the
+// An activity is written, with its start, when it has ended, as Perfetto sorts by time; only if both ends are known.
+// Activities on a track are nested or disjoint, so one that overlaps another is on a track of its own beside the
 // thread's.
 #pragma once
 
@@ -32,20 +31,20 @@ public:
 		     const analyze::Waker &waker) override;
 	void exchanged(const analyze::Thread &one, const analyze::Thread &other) override;
 
-	// What the trace covers: Perfetto takes it from the events that there are.
+	// The trace's time range, which Perfetto otherwise takes from the events.
 	void bound(std::uint64_t begin, std::uint64_t end, bool is_complete);
 	// A thread got a CPU.
 	void runs(std::uint64_t time, std::int32_t tid);
 
-	std::uint64_t events() const { return events_; }     // of programs and counters
-	std::uint64_t readings() const { return readings_; } // those of counters
+	std::uint64_t events() const { return events_; }     // of programs, and counter readings
+	std::uint64_t readings() const { return readings_; } // of counters only
 
 private:
-	struct Counter {                // of a class of events
-		std::size_t number = 0; // the same in all classes
+	struct Counter {                // a field of an event class
+		std::size_t number = 0; // its number in all classes
 		std::string name, unit;
 		trace::FieldRef field;
-		unsigned ratio_bits = 0; // the field is a ratio's code; 0: it is a count
+		unsigned ratio_bits = 0; // the field is a ratio's code; 0: a count
 		bool is_inverse = false;
 	};
 
@@ -64,7 +63,7 @@ private:
 	const activities::Tracker &tracker_;
 	bool with_flows_;
 	std::vector<std::vector<Counter>> counters_; // by class index
-	std::vector<bool> is_shown_;                 // by class index: an event of programs that stands for itself
+	std::vector<bool> is_shown_;                 // by class index: events of programs shown by themselves
 	std::unordered_map<const analyze::Thread *, std::uint64_t> thread_tracks_;
 	std::map<std::pair<std::size_t, std::uint32_t>, std::uint64_t> counter_tracks_; // by counter and CPU
 	struct Beside {
@@ -72,7 +71,7 @@ private:
 	};
 	std::map<std::pair<const analyze::Thread *, std::uint32_t>, std::vector<Beside>>
 	    beside_;                                            // by thread and activity
-	std::unordered_map<std::int32_t, std::uint64_t> woken_; // by TID: the arrow that leads to it
+	std::unordered_map<std::int32_t, std::uint64_t> woken_; // by TID: the arrow that leads to the thread
 	std::uint64_t next_track_ = 1, next_flow_ = 1, events_ = 0, readings_ = 0;
 };
 

@@ -28,7 +28,7 @@ public:
 	    : profile_(profile),
 	      period_ns_(!profile.is_time && profile.name == "cpu" && origin.timer_hz ? second_ns / origin.timer_hz : 0)
 	{
-		number(""); // is the first string
+		number(""); // must be the first string
 		add_types();
 		for (const report::Profile::Stack &stack : profile.stacks)
 			add_stack(stack);
@@ -60,7 +60,7 @@ private:
 		message.add_int64(2, number(unit));
 	}
 
-	// The time of samples is what pprof shows; their number comes first.
+	// pprof shows the last type by default, so the number of samples comes first.
 	void add_types()
 	{
 		add_type(sample_type, profile_.is_time ? profile_.name : "samples",
@@ -85,7 +85,7 @@ private:
 		message.add_packed_int64(2, values.begin(), values.end());
 	}
 
-	// A frame is a function, and the one place in it.
+	// A frame is a function and its only location.
 	void add_frame(std::uint32_t index, const symbols::FrameName &frame)
 	{
 		const std::uint64_t id = index + std::uint64_t(1), in = mapping_of(frame);
@@ -115,7 +115,7 @@ private:
 	{
 		if (frame.module.empty())
 			return 0;
-		// What is no file is in brackets; the name of a kernel module has some.
+		// A frame without a file is in brackets, as names of kernel modules already are.
 		const std::string file =
 		    frame.is_kernel && !frame.module.starts_with('[') ? "[" + frame.module + "]" : frame.module;
 		const auto [found, is_new] = mappings_.try_emplace(file, mappings_.size() + 1);
@@ -129,7 +129,7 @@ private:
 	}
 
 	const report::Profile &profile_;
-	std::uint64_t period_ns_; // of the timer that took the samples; 0: none
+	std::uint64_t period_ns_; // of the sampling timer; 0: none
 	std::string bytes_;
 	pbf_writer writer_{bytes_};
 	std::map<std::string, std::int64_t> numbers_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For a build without protozero: says why there are no formats in protocol buffers.
+// For builds without protozero: reports that formats based on protocol buffers are missing.
 #include "base/error.h"
 #include "perfetto.h"
 #include "pprof.h"

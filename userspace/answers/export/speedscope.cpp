@@ -6,7 +6,7 @@
 namespace monitor::exporting {
 namespace {
 
-// Frames of all profiles are numbered together.
+// Frames of all profiles share one numbering.
 nlohmann::ordered_json profile_json(const report::Profile &profile, std::size_t first_frame)
 {
 	auto samples = nlohmann::ordered_json::array(), weights = nlohmann::ordered_json::array();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stacks as a file of speedscope.
+// Stacks as a file for speedscope.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace monitor::exporting {
 
 // What a profile was made from.
 struct ProfileOrigin {
-	std::string title;         // the command and the host
+	std::string title;         // command and host
 	std::int64_t begin_ns = 0; // since 1970
 	std::uint64_t duration_ns = 0;
-	unsigned timer_hz = 0; // of stacks taken by a timer; 0: none were
+	unsigned timer_hz = 0; // of stacks taken by a timer; 0: none
 };
 
 // https://www.speedscope.app/file-format-schema.json

@@ -27,7 +27,7 @@ report::Profile WaitFold::profile(const analyze::ThreadFold &fold, const trace::
 	report::Profile profile;
 	profile.name = "offcpu";
 	profile.is_time = true;
-	std::map<std::vector<std::string>, std::uint64_t> sums; // sorted: the same from run to run
+	std::map<std::vector<std::string>, std::uint64_t> sums; // sorted, for the same output in each run
 	const std::unordered_set<const analyze::Thread *> ran = fold.scheduled_threads();
 	for (const auto &[key, ticks] : ticks_) {
 		if (!ran.contains(key.thread))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What threads waited for, as stacks, of recordings that have none: who slept, in which system call, and who woke it.
-// Invariant: the sums are those of the fold, but for times rounded to ns.
+// Waits of threads as stacks, for recordings without stacks: who slept, in which system call, and who woke it.
+// Invariant: the sums are the fold's, except for times rounded to ns.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace monitor::exporting {
 
-// Fed by ThreadFold.
+// An observer of ThreadFold.
 class WaitFold : public analyze::Observer {
 public:
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override;
 
-	// After ThreadFold::finish(). Of threads that ran, as in `monitor report DIR offcpu`.
+	// After ThreadFold::finish(). For threads that ran, as in `monitor report DIR offcpu`.
 	report::Profile profile(const analyze::ThreadFold &fold, const trace::Clock &clock) const;
 
 private:

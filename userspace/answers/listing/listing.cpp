@@ -15,7 +15,7 @@ namespace monitor::trace {
 namespace {
 
 constexpr std::size_t buffer_bytes = 1u << 18;
-// All of a line except the event's name and fields; includes the thread's name.
+// Everything in a line except the event's name and fields; includes the thread's name.
 constexpr std::size_t max_head_bytes = 1024;
 constexpr std::size_t max_name_bytes = sizeof(Threads::Info::text) * max_escaped_chars + 4;
 constexpr std::size_t thread_width = 20;

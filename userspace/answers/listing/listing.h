@@ -23,7 +23,7 @@ namespace monitor::trace {
 
 struct ListingOptions {
 	bool json = false;
-	bool clock = false;              // times of day; in JSON beside the times since the start
+	bool clock = false;              // times of day; in JSON in addition to the times since the start
 	std::vector<std::string> events; // empty: all
 };
 
@@ -34,14 +34,14 @@ public:
 
 	// Stops printing events of this class.
 	void leave_out(const EventClass &cls) { plans_[cls.index].wanted = false; }
-	// Learns from an event that is not printed.
+	// Updates threads and times by an event that is not printed.
 	void pass(const Event &event)
 	{
 		threads_.before(event);
 		threads_.after(event);
 	}
 	// Prints an event if the options select it and also(event, running thread, threads) returns true. False: the
-	// output has no reader any more.
+	// output's reader is gone.
 	template <class Also> bool print(const Event &event, Also &&also)
 	{
 		const std::int64_t running = threads_.before(event);
@@ -55,9 +55,9 @@ public:
 		return print(event, [](const Event &, std::int64_t, const Threads &) { return true; });
 	}
 	void gap(const StreamInfo &stream) { threads_.gap(stream); }
-	// Takes the lines that are not written yet; they will not be written.
+	// Returns the buffered lines, which will not be written.
 	std::string taken() { return {buffer_.data(), std::exchange(used_, 0)}; }
-	// Writes what is left. Throws Error if it cannot, except if the output has no reader.
+	// Writes the buffered lines. Throws Error on failure, except if the output's reader is gone.
 	void flush();
 	bool printed_any() const { return printed_any_; }
 
@@ -69,12 +69,12 @@ private:
 		Form form = Form::decimal;
 		bool is_signed = false;
 		bool has_labels = false;
-		bool plain_labels = false; // need no quotes
+		bool plain_labels = false; // can be printed without quotes
 	};
 	struct Plan {
 		std::vector<Step> steps;
 		ShortText name;                    // as printed
-		std::size_t line_bytes = 0;        // at most; without generic CTF fields
+		std::size_t line_bytes = 0;        // maximum; without generic CTF fields
 		std::vector<ContextText> contexts; // of a generic CTF class
 		std::vector<FieldText> payload;    // one, or none if it is empty
 		bool wanted = true;
@@ -104,7 +104,7 @@ private:
 	EventOrder order_;                // of the printed events
 	const Clock &clock_;
 	std::uint64_t begin_time_;
-	std::uint64_t second_ticks_ = 0, second_ = 0; // the second that the last event was in
+	std::uint64_t second_ticks_ = 0, second_ = 0; // second of the last event
 	const char *day_format_ = "";                 // of local_date()
 	std::string shown_;                           // of shown_second_, since 1970
 	std::int64_t shown_second_ = 0;

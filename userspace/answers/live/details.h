@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What some threads did, in a window of a fold: the system calls and the activities of programs that ended in it, and
-// what ended their sleeps. Filled from LiveFold's fold and tracker; read by refresh.cpp.
+// What some threads did in a window: system calls and activities of programs that ended in it, and what ended their
+// sleeps. Filled from LiveFold's fold and tracker.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ public:
 	// `tracker`: null if no activities of programs are recorded. Adds itself to it.
 	Details(const analyze::ThreadFold &fold, activities::Tracker *tracker);
 
-	// Of these threads from here on: of this process, or of this thread of it alone; 0: of none.
+	// From here on: of this process, or only of this thread of it; 0: of none.
 	void follow(std::int32_t process, std::int32_t thread);
 	std::int32_t process() const { return process_; }
 	std::int32_t thread() const { return thread_; }
-	// The longest in all first.
+	// By descending total time.
 	report::Table calls(const trace::Clock &clock) const;
-	// By the call in which they slept and who ended it.
+	// By call and by waker.
 	report::Table sleeps(const trace::Clock &clock) const;
-	// None of programs are recorded: nullopt.
+	// nullopt: no activities of programs are recorded.
 	std::optional<report::Table> activities(const trace::Clock &clock) const;
 	void clear();
 
 private:
-	// What finds no room is counted here together.
+	// Further rows are summed up in one.
 	static constexpr std::size_t max_rows = 4096;
 
 	struct Total {
 		std::uint64_t count = 0, failed = 0;
-		std::uint64_t timed = 0, ticks = 0, longest = 0; // of those whose begin was seen
+		std::uint64_t timed = 0, ticks = 0, longest = 0; // timed: number with a known start
 	};
 	using Totals = std::map<std::pair<std::string, std::string>, Total>;
 

@@ -27,7 +27,7 @@ bool add_classes(trace::Description &description, const std::string &later_text)
 {
 	const auto later = read_tokens(later_text);
 	if (later->clock.steps.size() >
-	    description.clock.steps.size()) { // its frequency stays: times are measured in it
+	    description.clock.steps.size()) { // the frequency stays: times are measured in it
 		description.clock.offset_s = later->clock.offset_s;
 		description.clock.offset = later->clock.offset;
 		description.clock.steps = later->clock.steps;

@@ -9,9 +9,9 @@
 
 namespace monitor::live {
 
-// Of tokens, from the text that the recorder writes. Throws Error.
+// Parses a description of tokens, as the recorder writes it. Throws Error.
 std::shared_ptr<trace::Description> read_tokens(const std::string &text);
-// Adds those classes of a later text that the description lacks. Returns whether there were any. Throws Error.
+// Adds classes of a later text that the description lacks. Returns whether there were any. Throws Error.
 bool add_classes(trace::Description &description, const std::string &later_text);
 
 } // namespace monitor::live

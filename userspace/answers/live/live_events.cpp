@@ -8,7 +8,7 @@
 namespace monitor::live {
 namespace {
 
-constexpr std::size_t max_packets = 8192; // 32 MiB: what a burst may be ahead of what is done with it
+constexpr std::size_t max_packets = 8192; // 32 MiB: bursts may be this far ahead of processing
 
 } // namespace
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The events of a running recording, in the order of time, from its blocks in memory: what the sinks of this folder
-// share (live_states.h, live_fold.h).
-//
+// The events of a running recording in the order of time, from its blocks in memory: common to the sinks of this folder
+// (live_states.h, live_fold.h).
 // Called in the thread that drains the rings, describe() in any.
 #pragma once
 
@@ -29,13 +28,13 @@ public:
 	const trace::Description &description() const { return *description_; }
 
 	void describe(const std::string &description);
-	// Whether the description has further classes since the last call. Throws Error.
+	// Whether the description got classes since the last call. Throws Error.
 	bool has_new_classes();
 
-	// As of record::BlockSink.
+	// See record::BlockSink.
 	bool take(record::StreamNumber stream, const std::string &name, const std::byte *block);
 	void lose(record::StreamNumber stream) { streams_->lose(stream); }
-	// Passes on what is older than `time`, for a while: see LiveStreams::advance(). False: there is more.
+	// Passes on events older than `time`, for a limited time: see LiveStreams::advance(). False: there are more.
 	template <class Visitor> bool advance(std::uint64_t time, Visitor &visitor)
 	{
 		return streams_->advance(time, visitor, trace::LiveStreams::Clock::now() + at_a_time);
@@ -43,14 +42,14 @@ public:
 	std::uint64_t late() const { return streams_->late(); }
 
 private:
-	static constexpr std::chrono::milliseconds at_a_time{20}; // then the rings are drained again
+	static constexpr std::chrono::milliseconds at_a_time{20}; // time limit, as the rings must be drained
 
 	std::shared_ptr<trace::Description> description_;
 	analyze::RecordingInfo info_;
 	std::optional<analyze::FoldInput> input_;
 	std::optional<trace::LiveStreams> streams_;
 	std::atomic<bool> is_described_{false}; // described_ is new
-	std::mutex lock_;                       // of described_
+	std::mutex lock_;                       // protects described_
 	std::string described_;
 };
 

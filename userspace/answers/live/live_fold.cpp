@@ -11,9 +11,9 @@ namespace monitor::live {
 namespace {
 
 constexpr std::uint64_t between_forgetting_ns = 100'000'000;
-constexpr unsigned between_asking = 10; // the kernel whether threads are gone that a loss made unknown: a call for each
+constexpr unsigned between_asking = 10; // windows, as is_gone() costs a system call per thread
 
-// Those of other users, too: the signal 0 is sent to nobody.
+// Also for threads of other users: signal 0 is not delivered.
 bool is_gone(const analyze::Thread &thread)
 {
 	return ::kill(thread.tid, 0) < 0 && errno == ESRCH;
@@ -33,7 +33,7 @@ struct LiveFold::Visitor {
 	void event(const trace::Event &event)
 	{
 		const std::size_t index = event.cls->index;
-		// Before the first window, and after the last one, some probes were not attached.
+		// Before the first window and after the last one, some probes were not attached.
 		const bool is_within =
 		    event.time >= to.thread_fold_->window_begin() && (!to.end_ || event.time < *to.end_);
 		std::vector<std::uint64_t> &counts = is_within ? to.class_counts_ : to.outside_counts_;

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The fold of a recording while it runs (`monitor top`): from its blocks in memory to one window after the other.
-//
-//     drain.cpp -> take() -> LiveEvents -> ThreadFold -> on_window(): refresh.cpp
-//
-// All of it runs in the thread that drains the rings; describe() in any.
-// Invariants: a window has what `monitor report` has of a recording that ended there; windows follow each other without
-// a hole; what the fold keeps does not grow with time.
+// The fold of a running recording (`monitor top`): from its blocks in memory to consecutive windows.
+// drain.cpp -> take() -> LiveEvents -> ThreadFold -> on_window(): refresh.cpp
+// All of it runs in the thread that drains the rings; describe() in any. Invariants: a window's figures are those of
+// `monitor report` for a recording that ended there; windows are adjacent; memory does not grow with time.
 #pragma once
 
 #include <cstdint>
@@ -26,50 +23,50 @@ namespace monitor::live {
 
 class LiveFold final : public record::BlockSink {
 public:
-	// `on_window`: a window has ended.
+	// `on_window`: called when a window has ended.
 	LiveFold(std::uint64_t window_ns, std::function<void()> on_window);
 
 	const analyze::ThreadFold &thread_fold() const { return *thread_fold_; }
 	const trace::Clock &clock() const { return events_.description().clock; }
 	const analyze::RecordingInfo &info() const { return events_.info(); }
 	std::uint64_t begin_time() const { return begin_time_; }    // of the trace
-	const std::string &directory() const { return directory_; } // of it
-	// From start() on.
+	const std::string &directory() const { return directory_; } // of the trace
+	// Called from start() on.
 	void add(analyze::Observer &observer) { thread_fold_->add(observer); }
-	// Null: no events of programs and no functions are recorded.
+	// Null: neither events of programs nor functions are recorded.
 	activities::Tracker *tracker() { return tracker_ ? &*tracker_ : nullptr; }
 
-	// Of the window that has ended: events of the classes with this name, and of all but the recorder's own.
+	// In the window that has ended: the number of events with this name, and of all but the recorder's own.
 	std::uint64_t count(const std::string &name) const;
 	std::uint64_t count() const;
 	// By class id, without the recorder's own; classes that did not occur are left out.
 	using Counts = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
 	Counts counts() const { return by_id(class_counts_); }
-	// Of no window, and seen since the last call: before the first one and after the recording's end.
+	// Events in no window, before the first one or after the recording's end, since the last call.
 	Counts take_outside();
-	// Of the window that has ended; null: none were chosen.
+	// Counters of the window that has ended; null: none were chosen.
 	const analyze::CounterFold *counters() const { return counters_ ? &*counters_ : nullptr; }
-	// Of the window that has ended; null: not asked for.
+	// Of the window that has ended; null: not requested.
 	const VirtualFold *virtual_times() const { return virtual_ ? &*virtual_ : nullptr; }
-	// By the calibration at the start; what stacks took is measured.
+	// From the calibration at the start; the cost of stacks is measured.
 	cost::ProbeCost probe_cost() const;
-	// Something was lost in it, so that its figures are lower bounds, and some time is unknown.
+	// Events were lost in the window: its figures are lower bounds, and some time is unknown.
 	bool has_losses() const { return has_losses_; }
-	// In it, as far as it is known by now: the next block has what was lost before it.
+	// Events lost in the window, as far as known: the next block counts what was lost before it.
 	std::uint64_t lost() const { return lost_; }
-	// Since the start: events that came too late to be taken in the order of time.
+	// Since the start: events that arrived too late for the order of time.
 	std::uint64_t late() const { return events_.late(); }
 
 	void set_on_start(std::function<void()> call) { on_start_ = std::move(call); }
 	void set_on_finish(std::function<void()> call) { on_finish_ = std::move(call); }
-	// Windows end at whole multiples of their length in real time, as the clock was at the start.
+	// Windows end at multiples of their length in real time, by the clock at the start.
 	void align() { is_aligned_ = true; }
-	// Also compute times as if nobody measured.
+	// Also computes times without probes (virtual_fold.h).
 	void compensate() { compensates_ = true; }
-	// Threads that have ended leave the fold within a window, too: an observer keeps what they used.
+	// Removes ended threads within a window, too: an observer keeps their usages.
 	void forget_often() { forgets_often_ = true; }
 
-	// record::BlockSink
+	// As record::BlockSink:
 	void start(const record::LiveStart &start) override;
 	void describe(const std::string &description) override { events_.describe(description); }
 	bool take(record::StreamNumber stream, const std::string &name, const std::byte *block) override
@@ -101,15 +98,15 @@ private:
 	std::optional<activities::Tracker> tracker_;
 	std::string directory_;
 	std::function<std::uint64_t()> stacks_ns_;
-	std::uint64_t stacks_ns_before_ = 0, stacks_ns_of_window_ = 0; // before: the window's begin
+	std::uint64_t stacks_ns_before_ = 0, stacks_ns_of_window_ = 0; // before: at the window's begin
 	std::uint64_t begin_time_ = 0, window_ticks_ = 0;
-	std::uint64_t next_end_ = 0; // of the window that has begun
-	std::size_t steps_ = 0;      // of real time, by which windows are aligned
+	std::uint64_t next_end_ = 0; // of the current window
+	std::size_t steps_ = 0;      // number of steps of real time, by which windows are aligned
 	std::uint64_t next_forget_ = ~std::uint64_t(0), forget_ticks_ = 0;
 	unsigned forgettings_ = 0;
 	std::optional<std::uint64_t> end_;          // of the recording
-	std::vector<std::uint64_t> class_counts_;   // of the window, by the class's index
-	std::vector<std::uint64_t> outside_counts_; // of none
+	std::vector<std::uint64_t> class_counts_;   // in the window, by class index
+	std::vector<std::uint64_t> outside_counts_; // outside of windows
 	bool has_losses_ = false;
 	std::uint64_t lost_ = 0;
 };

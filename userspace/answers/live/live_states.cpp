@@ -85,7 +85,7 @@ record::LiveEnd LiveStates::finish()
 	}
 	end_.late = events_.late();
 	evaluator_->finish();
-	// Names, cgroups and CPU times may have changed.
+	// Subjects are written again, as names, cgroups and CPU times may have changed.
 	for (std::uint32_t number = 0; number < subjects_; ++number)
 		if (const analyze::Thread *const thread = evaluator_->subjects()[number].thread) {
 			for (const analyze::CgroupStay &stay : thread->left)

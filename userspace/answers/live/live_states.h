@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The states of a tree while a recording runs (record --states): from its blocks in memory to run lengths.
-//
-//     drain.cpp -> take() -> LiveEvents -> Evaluator -> run() -> ControlStream: state_subject, state_run
-//
-// The readers are those that read a trace from files, so the run lengths are the same. Made by tools/monitor; all but
-// describe() are called in the thread that drains the rings, and by the main thread before and after that. Next in the
-// flow: reading/states/recorded_runs.h.
-// Invariants: a subject is written before its first run; its runs begin with the trace and follow each other without a
-// gap.
+// The states of a tree for a running recording (record --states): from its blocks in memory to run lengths.
+// drain.cpp -> take() -> LiveEvents -> Evaluator -> run() -> ControlStream: state_subject, state_run
+// The code is the same as for reading a trace from files, so the run lengths are the same. All but describe() are
+// called in the thread that drains the rings, and by the main thread before and after that. Next in the flow:
+// reading/states/recorded_runs.h. Invariants: a subject is written before its first run; its runs begin with the trace
+// and are adjacent.
 #pragma once
 
 #include <memory>
@@ -43,7 +40,7 @@ private:
 
 	void run(const states::Run &run) override;
 	void write(const states::Run &run);
-	// `cgroup`: one that the thread was in; the last one is where it is.
+	// `cgroup`: one of the thread's; its current one is written last.
 	void write_subject(std::uint32_t number, std::uint64_t cgroup);
 	std::uint64_t cgroup_of(std::uint32_t number) const;
 	void add_described();
@@ -53,11 +50,11 @@ private:
 	record::ControlStream *written_ = nullptr;
 	LiveEvents events_;
 	std::unique_ptr<states::Evaluator> evaluator_;
-	std::vector<states::Run> early_; // before there is an evaluator
-	std::uint32_t subjects_ = 0;     // that were written
-	std::uint64_t now_ = 0;          // time of the event being passed on
+	std::vector<states::Run> early_; // before the evaluator exists
+	std::uint32_t subjects_ = 0;     // number written
+	std::uint64_t now_ = 0;          // time of the current event
 	record::LiveEnd end_;
-	std::string why_stopped_; // a sentence: a program declared what the tree cannot be used with
+	std::string why_stopped_; // a program declared a class for which the tree is invalid
 };
 
 } // namespace monitor::live

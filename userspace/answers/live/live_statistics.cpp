@@ -32,7 +32,7 @@ void LiveStatistics::start(const record::LiveStart &start)
 	fold_.start(start);
 }
 
-// Whether readers need the names of cgroups that were not there when they were named last.
+// Whether there are cgroups that did not exist when names were last written.
 bool LiveStatistics::has_new_cgroups()
 {
 	bool has_new = false;

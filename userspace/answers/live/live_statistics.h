@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Statistics instead of a trace (record --statistics): of a running recording one file for each period, with what it
-// came to. What is kept does not grow with time, but for the files, of which the oldest go.
-//
-//     drain.cpp -> take() -> LiveFold -> on_window(): PeriodSums, period_records.cpp -> PeriodFiles
-//
-// Made by tools/monitor; runs in the thread that drains the rings, but for the writing. Next in the flow:
-// reading/analyze/statistics_replay.cpp. Invariant: the sums over a period's rows are what happened in it, as far as
-// it was seen; a period in which something was lost says so.
+// Statistics instead of a trace (record --statistics): for a running recording a file per period, with its sums. Memory
+// does not grow with time; of the files, the oldest are removed.
+// drain.cpp -> take() -> LiveFold -> on_window(): PeriodSums, period_records.cpp -> PeriodFiles
+// Runs in the thread that drains the rings, except for the writing. Next in the flow:
+// reading/analyze/statistics_replay.cpp. Invariant: the sums over a period's rows are all that was seen in it; a period
+// with losses is marked.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +45,7 @@ private:
 	std::optional<record::PeriodFiles> files_;
 	std::uint32_t number_ = 0; // of the next period
 	std::uint64_t recorder_ns_ = 0, late_ = 0;
-	std::unordered_set<std::uint64_t> cgroups_; // that were seen
+	std::unordered_set<std::uint64_t> cgroups_; // seen so far
 };
 
 } // namespace monitor::live

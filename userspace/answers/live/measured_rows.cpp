@@ -11,7 +11,7 @@ namespace {
 
 using RowCells = std::vector<report::Cell>;
 
-// Up to where the figures begin: the columns that both tables have.
+// The number of columns before the figures, which both tables have.
 std::size_t head_size(const report::Table &rows, const report::Table &measured)
 {
 	const auto same = [](const report::Column &a, const report::Column &b) { return a.key == b.key; };
@@ -24,7 +24,7 @@ std::size_t head_size(const report::Table &rows, const report::Table &measured)
 report::Table add_measured(report::Table &rows, report::Table measured)
 {
 	const std::size_t head = head_size(rows, measured);
-	const auto key_of = [head](const RowCells &row) { // without the mark of the recorded command
+	const auto key_of = [head](const RowCells &row) { // without the mark for the recorded command
 		return RowCells(row.begin() + 1, row.begin() + static_cast<std::ptrdiff_t>(head));
 	};
 	struct Found {

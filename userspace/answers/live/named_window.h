@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The stacks of a window of a running recording as they are shown: named, the largest first. Made by stack_naming.cpp
-// of what LiveStacks gave out.
+// The stacks of a window as they are shown: named, largest first. Made by stack_naming.cpp.
 #pragma once
 
 #include <cstddef>
@@ -15,32 +14,32 @@
 
 namespace monitor::live {
 
-// Which are shown, and what they are called: as by --by of `monitor report DIR stacks`.
+// Which kinds are shown, and their names: those of --by in `monitor report DIR stacks`.
 using StackKinds = std::vector<std::pair<std::string, report::StackBy>>;
 
 struct NamedWindow {
 	struct Stack {
-		std::uint64_t value = 0;         // how often it was taken, or ns
-		std::vector<std::string> frames; // the outermost first, without the process
-		std::vector<bool> in_kernel;     // of each frame
+		std::uint64_t value = 0;         // number of samples, or ns
+		std::vector<std::string> frames; // outermost first, without the process
+		std::vector<bool> in_kernel;     // per frame
 	};
 	struct StackTotals {
 		std::string by;
 		bool is_time = false;
 		std::uint64_t total = 0;
-		std::vector<Stack> stacks;                      // the largest
-		std::uint64_t other = 0, others = 0;            // of the total: in these other stacks, or without room
+		std::vector<Stack> stacks;           // the largest
+		std::uint64_t other = 0, others = 0; // part of the total: in `others` stacks, or beyond limits
 		std::uint64_t truncated = 0, without_stack = 0; // of the total
 	};
 	std::int32_t process = 0, thread = 0;
 	std::vector<StackTotals> kinds;
-	bool is_late = false;       // the names are still sought, and there is nothing else here
-	std::uint64_t unnamed = 0;  // frames whose name is still sought: they are called by their places
-	std::uint64_t left_out = 0; // descriptions of stacks that found no room, since the start
-	std::vector<std::uint32_t> users_without_room; // some of their stacks end early
-	bool opener_lost = false;                      // so do those of what is started or loaded now
-	std::vector<std::string> missing;              // files that cannot be read, or are others now: no names
-	std::vector<std::string> incomplete;           // whose debug information is damaged, or not found in part
+	bool is_late = false;       // names are still being looked up, and there is nothing else here
+	std::uint64_t unnamed = 0;  // frames without a name so far: shown as file+0xaddress
+	std::uint64_t left_out = 0; // number of stack descriptions beyond the limit, since the start
+	std::vector<std::uint32_t> users_without_room; // users with incomplete stacks
+	bool opener_lost = false;            // stacks in programs and libraries loaded from now on may be incomplete
+	std::vector<std::string> missing;    // files that are gone or have changed: no names
+	std::vector<std::string> incomplete; // files whose debug information is damaged or incomplete
 };
 
 constexpr std::size_t max_shown_stacks = 1000;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The activities of programs, and the functions, that ended in a period of statistics (record --statistics): by
-// process, activity and what it was directly inside of, its caller. Filled by PeriodSums, which knows what became of
-// the threads; written by period_records.cpp.
-//
-// Bounded: at most max_sums, and for what finds no room there max_others without process and caller, the last of them
-// for any activity, so that sums over all stay true.
+// Activities of programs, and functions, that ended in a period of statistics (record --statistics), by process,
+// activity and caller (the activity that directly encloses it). Filled by PeriodSums, which knows which threads have
+// ended; written by period_records.cpp.
+// Bounded: at most max_sums, and beyond these max_others without process and caller, the last of them for any activity,
+// so that totals stay true.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +31,7 @@ public:
 	struct Sums {
 		std::uint64_t count = 0, left = 0, total = 0, exclusive = 0, longest = 0; // ticks
 		activities::Span inclusive;
-		CoarseHistogram lengths; // without those that are not certain
+		CoarseHistogram lengths; // only those whose ends are certain
 	};
 	struct KeyHash {
 		std::size_t operator()(const ActivityKey &key) const;
@@ -46,9 +45,9 @@ public:
 	void clear();
 
 	const AllSums &sums() const { return sums_; }
-	// At the end of the period.
+	// The number that is open at the end of the period.
 	std::size_t open() const { return tracker_.open(); }
-	// Begins and ends without a partner in it.
+	// Starts and ends in the period without their other half.
 	activities::Unpaired unpaired() const;
 
 private:

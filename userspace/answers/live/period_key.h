@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whose calls, sleeps and activities a sum of period_sums.h and period_activities.h is of.
+// The owner of a sum of calls, sleeps or activities (period_sums.h, period_activities.h).
 #pragma once
 
 #include <compare>
@@ -10,7 +10,7 @@
 
 namespace monitor::live {
 
-// A thread that is there, or, if it has ended, the place of a sum in PeriodSums::ended().
+// A running thread or, if it has ended, the index of a sum in PeriodSums::ended().
 class PeriodKey {
 public:
 	PeriodKey() = default;
@@ -25,7 +25,7 @@ public:
 	{
 		return is_ended() ? nullptr : reinterpret_cast<const analyze::Thread *>(bits_);
 	}
-	static constexpr std::size_t other = 0; // the place of the sum of what found no room
+	static constexpr std::size_t other = 0; // index of the sum of all beyond the limit
 
 	bool is_ended() const { return bits_ & 1; }
 	std::size_t place() const { return bits_ >> 1; }

@@ -22,7 +22,7 @@ std::uint64_t pair(std::uint64_t first, std::uint64_t second)
 	return (first & 0xffffffff) | second << 32;
 }
 
-// A count that does not fit is the largest that does.
+// Saturates each count.
 std::uint64_t pair_of_counts(std::uint64_t first, std::uint64_t second)
 {
 	constexpr std::uint64_t largest = std::numeric_limits<std::uint32_t>::max();
@@ -150,7 +150,7 @@ private:
 		});
 	}
 
-	// Those that did something, and who is needed to name them or their calls and sleeps.
+	// Threads that did something, and those whose names are needed for calls and sleeps.
 	std::vector<const Thread *> threads_of_interest() const
 	{
 		std::unordered_set<const Thread *> named;
@@ -187,7 +187,7 @@ private:
 			});
 		Usage others = sums_.ended()[PeriodSums::other].usage;
 		for (const Thread *thread : chosen) {
-			// A row for each cgroup that it was in; the last one is that of its calls and sleeps.
+			// A row for each of its cgroups; calls and sleeps belong to the last one, its current cgroup.
 			fold_.visit_cgroups(*thread, [&](std::uint64_t cgroup, const Usage &usage) {
 				if (rows_.size() < max_rows) {
 					places_.insert_or_assign(thread, static_cast<std::uint32_t>(rows_.size()));
@@ -237,8 +237,8 @@ private:
 	const PeriodSums &sums_;
 	std::uint64_t time_shift_ = 0, threads_since_ = 0;
 	std::vector<PeriodRow> rows_;
-	std::unordered_map<const Thread *, std::uint32_t> places_; // in rows_
-	std::uint32_t first_ended_ = 0;                            // in rows_: `other`, then those that ended
+	std::unordered_map<const Thread *, std::uint32_t> places_; // indices in rows_
+	std::uint32_t first_ended_ = 0;                            // index in rows_: `other`, then ended threads
 };
 
 } // namespace

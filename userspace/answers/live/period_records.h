@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A period of statistics as records (statistics_* of include/monitor/card.h), in the blocks of a trace: from LiveFold's
-// fold and PeriodSums to a stream. Read by reading/analyze/statistics_replay.cpp.
-//
+// Writes a period of statistics as records (statistics_* of include/monitor/card.h) in blocks of a trace, from
+// LiveFold's fold and PeriodSums. Read by reading/analyze/statistics_replay.cpp.
 // The order: the period, events by class, CPUs, rows with their usages, sums with their buckets. At most max_rows
-// threads have a row of their own, those with the most CPU time; the others, and what ended, are rows that are sums.
+// threads, those with the most CPU time, have rows of their own; the others, and ended threads, are summed up in rows.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +15,13 @@
 
 namespace monitor::live {
 
-// What neither has. The period is the fold's window.
+// Facts that neither of these has. The period is the fold's window.
 struct PeriodFacts {
 	bool is_lossy = false;
 	std::uint64_t lost = 0, late = 0, recorder_ns = 0;
-	std::uint64_t time_shift = 0;    // is added to all times
-	std::uint64_t threads_since = 0; // when those threads began of which it is not known
-	std::vector<std::pair<std::uint32_t, std::uint64_t>> events, outside; // by class id; outside: of no period
+	std::uint64_t time_shift = 0;    // added to all times
+	std::uint64_t threads_since = 0; // start of threads whose creation was not seen
+	std::vector<std::pair<std::uint32_t, std::uint64_t>> events, outside; // by class id; outside: in no period
 };
 
 constexpr std::size_t max_rows = 4096;

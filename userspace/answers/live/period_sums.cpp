@@ -59,11 +59,11 @@ void PeriodSums::clear()
 	places_.clear();
 	ended_.assign(1, {});
 	for (auto &[thread, woken] : woken_)
-		if (woken.sleep.waker.is_ended()) // in this period it has no sum
+		if (woken.sleep.waker.is_ended()) // it has no sum in this period
 			woken.sleep.waker = PeriodKey::ended(other);
 }
 
-// Without room it is one of `other`: of a call there still is how often and how long.
+// Beyond the limit a key is one of `other`; for calls, number and time are kept.
 PeriodSums::Sums &PeriodSums::sums_of(AllSums &all, const WaitKey &key)
 {
 	if (const auto found = all.find(key); found != all.end())
@@ -126,7 +126,7 @@ void PeriodSums::got_cpu(const analyze::Thread &thread, std::uint64_t from, std:
 		return;
 	const Woken woken = found->second;
 	woken_.erase(found);
-	if (woken.time != from) // a loss was in between
+	if (woken.time != from) // there was a loss in between
 		return;
 	Sums::Transfers &transfers = sums_of(sleeps_, woken.sleep).transfers;
 	++transfers.count;
@@ -153,7 +153,7 @@ std::size_t PeriodSums::place_of(const analyze::Thread &thread, std::uint64_t cg
 	return place == places_.end() ? other : place->second;
 }
 
-// What it called and slept is of the last cgroup that it was in.
+// Its calls and sleeps belong to its last cgroup.
 void PeriodSums::forgotten(const analyze::Thread &thread)
 {
 	std::size_t to = other;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a period of statistics (record --statistics) has besides the usages of threads: system calls by process, sleeps
-// by thread and waker, activities of programs, and what the threads used that ended in it. Filled from LiveFold's
-// fold and tracker; written by period_records.cpp.
-//
-// Bounded whatever the machine does: at most max_sums of calls and of sleeps, and max_ended commands in cgroups. What
-// finds no room is summed up under `other`, so that sums over all stay true.
+// Sums of a period of statistics (record --statistics) besides the usages of threads: system calls by process, sleeps
+// by thread and waker, activities of programs, and usages of threads that ended. Filled from LiveFold's fold and
+// tracker; written by period_records.cpp.
+// Bounded: at most max_sums of calls and of sleeps, and max_ended pairs of command and cgroup. The rest is summed up
+// under `other`, so that totals stay true.
 #pragma once
 
 #include <array>
@@ -29,27 +28,27 @@ class PeriodSums final : public analyze::Observer, public activities::Observer {
 public:
 	static constexpr std::size_t max_sums = 8192, max_ended = 1024;
 
-	// Threads of a command in a cgroup that ended.
+	// Ended threads of a command in a cgroup.
 	struct Ended {
 		std::string command;
 		std::uint64_t cgroup = 0;
 		bool in_tree = false, is_kernel = false, is_filtered = false;
 		analyze::Usage usage;
 	};
-	static constexpr std::size_t other = PeriodKey::other; // its place among them
+	static constexpr std::size_t other = PeriodKey::other; // its index among them
 
 	struct WaitKey {
-		PeriodKey of; // a process's leader, or of sleeps a thread
+		PeriodKey of; // a process's leader; for sleeps a thread
 		PeriodKey waker;
 		std::uint32_t call = EDC_NO_SYSCALL;
-		std::uint32_t irq = EDC_NO_IRQ; // that woke it: its kind << 16 | its number
+		std::uint32_t irq = EDC_NO_IRQ; // the interrupt that woke it: kind << 16 | number
 
 		bool operator==(const WaitKey &) const = default;
 	};
 	struct Sums {
 		std::uint64_t count = 0, failed = 0, total = 0, longest = 0; // ticks
-		CoarseHistogram lengths;                                     // of a call that was refused none is known
-		// Of sleeps: from the wake-up until the thread had a CPU.
+		CoarseHistogram lengths; // without refused calls, whose lengths are unknown
+		// For sleeps: from the wake-up until the thread had a CPU.
 		struct Transfers {
 			std::uint64_t count = 0, total = 0, longest = 0;
 		} transfers;
@@ -67,18 +66,18 @@ public:
 	const AllSums &sleeps() const { return sleeps_; }
 	// Null: none are recorded.
 	const PeriodActivities *activities() const { return activities_ ? &*activities_ : nullptr; }
-	// Those that were given up are named as such, before their places are another's.
+	// Replaces threads that are being removed by sums, before their memory is reused.
 	void settle();
 	const std::vector<Ended> &ended() const { return ended_; }
 
-	// The next period begins.
+	// Starts the next period.
 	void clear();
 
 private:
-	// The sums of the latest keys: on a CPU the same one often follows itself.
+	// A cache of the latest keys: on a CPU the same one often repeats.
 	struct Recent {
 		WaitKey key;
-		Sums *sums = nullptr; // of one table
+		Sums *sums = nullptr; // in one table
 	};
 	using AllRecent = std::array<Recent, 64>;
 
@@ -106,12 +105,12 @@ private:
 	AllSums calls_, sleeps_;
 	AllRecent recent_calls_, recent_sleeps_;
 	struct Woken {
-		WaitKey sleep; // that ended
+		WaitKey sleep; // the sleep that ended
 		std::uint64_t time;
 	};
-	std::unordered_map<const analyze::Thread *, Woken> woken_; // who had no CPU since
+	std::unordered_map<const analyze::Thread *, Woken> woken_; // threads without a CPU since they were woken
 	std::vector<Ended> ended_;
-	std::map<std::pair<std::string, std::uint64_t>, std::size_t> places_; // in ended_, by command and cgroup
+	std::map<std::pair<std::string, std::uint64_t>, std::size_t> places_; // index in ended_, by command and cgroup
 	std::unordered_map<const analyze::Thread *, std::size_t> given_up_;   // until settle()
 };
 

@@ -10,8 +10,8 @@
 namespace monitor::live {
 namespace {
 
-constexpr std::size_t max_kept = 1024;                // what nobody takes: the oldest are given up
-constexpr std::uint64_t until_mapped_ns = 50'000'000; // after this what was mapped has been noted
+constexpr std::size_t max_kept = 1024;                // refreshes; beyond, the oldest are dropped
+constexpr std::uint64_t until_mapped_ns = 50'000'000; // after this, earlier mappings are known
 
 } // namespace
 
@@ -44,7 +44,7 @@ void Refreshes::start_naming()
 			[this](std::shared_ptr<Refresh> named) { give_on(std::move(named)); });
 }
 
-// In the thread that drains the rings.
+// Called in the thread that drains the rings.
 void Refreshes::name_until(std::uint64_t time)
 {
 	while (!unnamed_.empty()) {
@@ -140,7 +140,7 @@ void Refreshes::give_on(std::shared_ptr<const Refresh> made)
 	{
 		const std::lock_guard guard(lock_);
 		if (!newest_.empty() && newest_.back()->number > made->number)
-			return; // it came late
+			return; // its names came late
 		if (!keeps_all_ || newest_.size() >= max_kept)
 			newest_.clear();
 		newest_.push_back(std::move(made));

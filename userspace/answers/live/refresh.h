@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What `monitor top` shows of one window, and which of all that could be shown is wanted. Made in the thread that
-// drains the rings, when a window ends; handed to the thread that shows it.
+// What `monitor top` shows of one window, and which rows are requested. Made when a window ends, in the thread that
+// drains the rings; passed to the thread that shows it.
 #pragma once
 
 #include <chrono>
@@ -30,68 +30,68 @@ namespace monitor::live {
 
 using CgroupPaths = std::map<std::uint64_t, std::string>;
 
-// Which rows, and of what: from the machine over a cgroup or a command to a process and a thread.
+// Which rows, from the whole machine down to a cgroup or a command, a process and a thread.
 struct Wanted {
 	report::GroupBy by = report::GroupBy::process;
-	std::optional<std::string> cgroup, command; // only those of it
+	std::optional<std::string> cgroup, command; // only rows of it
 	std::int32_t process = 0;                   // only its threads; 0: all
-	std::int32_t followed = 0, thread = 0; // the process, and the thread of it, of which the details are wanted
+	std::int32_t followed = 0, thread = 0; // the process, and perhaps the thread in it, whose details are requested
 
 	bool operator==(const Wanted &) const = default;
 };
 
-// About times as if nobody measured, which are in the rows.
+// Facts about virtual times, which are in the rows.
 struct VirtualFacts {
-	bool is_known = false; // else something was lost in the window
+	bool is_known = false; // false: something was lost in the window
 	std::vector<std::string> reasons;
-	double noise = 0, others = 0; // parts of a time, as of report::VirtualReport
+	double noise = 0, others = 0; // as in report::VirtualReport
 };
 
 struct Refresh {
-	std::uint64_t number = 0;                     // from 1
+	std::uint64_t number = 0;                     // counted from 1
 	std::uint64_t begin_ns = 0, end_ns = 0;       // since the start of the trace
-	std::uint64_t begin_ticks = 0, end_ticks = 0; // of its clock
+	std::uint64_t begin_ticks = 0, end_ticks = 0; // in ticks of the trace's clock
 	std::int64_t end_wall_ns = 0;                 // since the epoch
 	Wanted wanted;
 	report::Table rows, cpus;
-	// What counters measured is in `rows`; here that of no row, such as idle. Null: none were chosen.
+	// Measurements are in `rows`; here are those without a row, such as idle. Null: no counters were chosen.
 	std::shared_ptr<const analyze::CountersInfo> counters;
 	report::Table ratios;
-	std::optional<VirtualFacts> virtual_times; // empty: not asked for
-	std::optional<report::Table> activities;   // of programs, if they are recorded; like
-	report::Table calls, sleeps;               // of what was followed:
+	std::optional<VirtualFacts> virtual_times; // nullopt: not requested
+	std::optional<report::Table> activities;   // of programs, if recorded; otherwise like
+	report::Table calls, sleeps;               // of the followed process or thread:
 	std::int32_t followed = 0, followed_thread = 0;
-	std::shared_ptr<const NamedWindow> stacks; // of it, too; null: none are taken
+	std::shared_ptr<const NamedWindow> stacks; // likewise; null: none are taken
 	MachineTotals totals;
 	analyze::Recorded recorded;
 	bool has_losses = false;
 	std::uint64_t late = 0;
-	std::uint64_t recorder_ns = 0; // CPU time of all of this process
+	std::uint64_t recorder_ns = 0; // CPU time of this process
 	cost::ProbeCost probes;
-	std::vector<std::int64_t> other_recorders; // PIDs of those that ran at the start: their probes are costs, too
+	std::vector<std::int64_t> other_recorders; // PIDs of recorders that ran at the start, as their probes cost, too
 	bool has_unnamed_cgroups = false;
 };
 
-// One window after the other, from the thread that makes them to the one that shows them, which may miss some.
+// Passes refreshes from the thread that makes them to the one that shows them, which may skip some.
 class Refreshes {
 public:
 	explicit Refreshes(std::uint64_t window_ns);
-	// Before the start: stacks are taken, and these are shown. Then a refresh is given on when they have names,
-	// some time after its window.
+	// Called before the start: stacks are taken, and these kinds shown. A refresh is then passed on some time after
+	// its window, when stacks have names.
 	void name_stacks(StackKinds kinds) { kinds_ = std::move(kinds); }
 
 	const std::shared_ptr<LiveFold> &fold() const { return fold_; }
-	// For the next window; before the start: from the first one on.
+	// Applies to the next window; before the start, to the first one.
 	void want(const Wanted &wanted);
 	void name_cgroups(CgroupPaths paths);
-	// The newest one after number `seen`; null: there is none, after this time or because nothing makes any.
+	// The newest refresh after number `seen`; null: there is none within this time, or there will be none.
 	std::shared_ptr<const Refresh> next(std::uint64_t seen, std::chrono::milliseconds at_most);
-	// Nothing makes any more: next() does not wait.
+	// There will be no further refreshes: next() does not wait.
 	void end();
-	// All of them are kept until they are taken by next(), which then gives the oldest: nothing is missed.
+	// Keeps all until next() has returned each, oldest first.
 	void keep_all() { keeps_all_ = true; }
-	// Also compute times as if nobody measured. To be called before the start; after it, why_not_virtual() is a
-	// sentence if that cannot be.
+	// Also computes virtual times. Called before the start; afterwards why_not_virtual() is the reason if they are
+	// unknown.
 	void compensate() { fold_->compensate(); }
 	std::string why_not_virtual() const
 	{
@@ -112,18 +112,18 @@ private:
 	const std::shared_ptr<LiveFold> fold_;
 	StackKinds kinds_;
 	std::optional<LiveStacks> stacks_;
-	std::deque<Unnamed> unnamed_; // windows of which it is not known yet what was mapped in them
+	std::deque<Unnamed> unnamed_; // windows whose mappings are not all known yet
 	std::shared_ptr<const analyze::CountersInfo> counters_;
 	std::optional<Details> details_;
 	std::uint64_t number_ = 0, recorder_ns_ = 0;
 	bool keeps_all_ = false;
-	std::mutex lock_; // of:
+	std::mutex lock_; // protects the following
 	std::condition_variable made_;
 	bool is_over_ = false;
 	Wanted wanted_;
 	std::shared_ptr<const CgroupPaths> paths_ = std::make_shared<const CgroupPaths>();
 	std::deque<std::shared_ptr<const Refresh>> newest_;
-	std::optional<StackNaming> naming_; // in a thread, which is over before anything else is
+	std::optional<StackNaming> naming_; // has a thread, so it is destroyed first
 };
 
 } // namespace monitor::live

@@ -13,14 +13,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto max_lateness = 300ms;  // of a refresh whose names are sought
-constexpr auto max_seeking = 1s;      // for one window, while the next one may be ready
-constexpr auto max_seeking_all = 5s;  // where the refresh waits for it
-constexpr auto between_readings = 5s; // of what a process wrote about the functions that it makes
+constexpr auto max_lateness = 300ms;  // until a refresh is passed on without names
+constexpr auto max_seeking = 1s;      // limit per window, as the next one may be ready
+constexpr auto max_seeking_all = 5s;  // limit if the refresh waits for names
+constexpr auto between_readings = 5s; // of the followed process's map of run-time functions
 constexpr std::size_t max_waiting = 16, max_waiting_refreshes = 1024;
 constexpr std::size_t max_mappings = 1 << 19; // 28 MiB
 constexpr std::size_t max_names = 1 << 17, max_functions = 1 << 20;
-constexpr std::uint64_t kept_ns = 2'000'000'000; // what was mapped before that is not asked for
+constexpr std::uint64_t kept_ns = 2'000'000'000; // older mappings are not needed
 
 } // namespace
 
@@ -41,7 +41,7 @@ StackNaming::~StackNaming()
 	thread_.join();
 }
 
-// What is too much has its stacks not named, or is given up as a whole, as what nobody takes is.
+// Beyond the limit stacks stay unnamed, or the whole window is dropped, as if nobody took it.
 void StackNaming::name(Job job)
 {
 	{
@@ -103,14 +103,14 @@ void StackNaming::run()
 		has_work_.wait(guard, [&] { return is_stopping_ || !waiting_.empty(); });
 		if (is_stopping_)
 			return;
-		// Its refresh stays, so that give_on_late() finds it.
+		// Leaves its refresh in the queue, so that give_on_late() finds it.
 		Job job = std::move(waiting_.front().job);
 		std::shared_ptr<Refresh> &refresh = waiting_.front().job.refresh = job.refresh;
 		job.refresh.reset();
 		guard.unlock();
 		try {
 			work(job, refresh);
-		} catch (const std::exception &) { // too little memory, or too many open files
+		} catch (const std::exception &) { // such as too little memory, or too many open files
 			give(refresh, nullptr);
 		}
 		guard.lock();
@@ -135,14 +135,14 @@ void StackNaming::learn(Job &job)
 		symbolizer_->expect_file(token.file);
 		symbolizer_->code().add(token);
 	}
-	symbolizer_->read_files(); // it says who has no room, too
+	symbolizer_->read_files(); // also finds users without room
 	symbolizer_->code().finish();
 	ended_.insert(ended_.end(), job.ended.begin(), job.ended.end());
 	if (job.window)
 		newest_ = std::move(job.window);
 }
 
-// What the followed process wrote about the functions that it made is read again, from time to time. False: not yet.
+// Reads the followed process's map of run-time functions again from time to time. False: not yet.
 bool StackNaming::forget_made()
 {
 	if (Clock::now() - made_read_ < between_readings)
@@ -185,7 +185,7 @@ void StackNaming::work(Job &job, std::shared_ptr<Refresh> &refresh)
 		give(refresh, named);
 		symbolizer_->look_up_until(Clock::now() + max_seeking);
 		if (forget_made() || !is_all)
-			made(); // for the next one
+			made(); // for the next window
 	}
 	const std::uint64_t kept = options_.clock.to_ticks(kept_ns);
 	forget(job.end - std::min(job.end, kept));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Names the stacks of windows while the recording runs, in a thread of its own: files are read and debug information is
-// asked there, so that the thread that drains the rings never waits for it. Given windows by refresh.cpp.
-//
-// What was found is kept, up to a bound, and so is what processes have mapped: those that have ended are forgotten.
+// Names the stacks of windows while the recording runs, in a thread of its own, as reading files and debug information
+// may block: the thread that drains the rings must not wait.
+// Names and mappings are kept up to a limit; those of ended processes are dropped.
 #pragma once
 
 #include <chrono>
@@ -29,7 +28,7 @@ struct Refresh;
 class StackNaming {
 public:
 	struct Job {
-		std::shared_ptr<Refresh> refresh; // whose stacks these are
+		std::shared_ptr<Refresh> refresh; // the refresh with these stacks
 		std::unique_ptr<StackWindow> window;
 		std::uint64_t end = 0; // of the window
 		std::vector<analyze::MappingToken> mappings;
@@ -39,17 +38,17 @@ public:
 		std::string directory; // of the trace
 		trace::Clock clock;
 		StackKinds kinds;
-		bool waits_for_names = false; // a refresh is given on when they were sought, not before
+		bool waits_for_names = false; // refreshes wait until look-ups are done
 	};
 	using GiveOn = std::function<void(std::shared_ptr<Refresh>)>;
 
-	// The calling thread has no privileges any more.
+	// The calling thread must have dropped its privileges.
 	StackNaming(Options options, GiveOn give_on);
 	~StackNaming();
 	StackNaming(const StackNaming &) = delete;
 
 	void name(Job job);
-	// Gives on refreshes without names that have waited for a while: something slow is read.
+	// Passes on refreshes without names that have waited too long for slow look-ups.
 	void give_on_late();
 
 private:
@@ -71,13 +70,13 @@ private:
 	const Options options_;
 	const GiveOn give_on_;
 	Fd stop_;
-	std::unique_ptr<StackWindow> newest_; // of which the clock is asked
+	std::unique_ptr<StackWindow> newest_; // its clock converts times
 	std::optional<symbols::Symbolizer> symbolizer_;
 	std::deque<EndedProcess> ended_;
 	Clock::time_point made_read_;
-	std::mutex lock_; // of:
+	std::mutex lock_; // protects the following
 	std::condition_variable has_work_;
-	std::deque<Waiting> waiting_; // the first one is being worked on
+	std::deque<Waiting> waiting_; // the first one is being processed
 	bool is_stopping_ = false;
 	std::thread thread_;
 };

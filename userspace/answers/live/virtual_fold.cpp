@@ -11,7 +11,7 @@
 namespace monitor::live {
 namespace {
 
-// The recorder is this process. Any class may occur.
+// As in a running recording: the recorder is this process, and any class may occur.
 analyze::RecordingInfo as_running(analyze::RecordingInfo info, const trace::Description &description)
 {
 	info.recorder.pid = record::own_kernel_pid();

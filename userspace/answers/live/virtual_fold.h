@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times as if nobody measured (reading/cost/virtual_times.h), of one window after the other: each begins as a
-// recording that begins there. Fed and asked by live_fold.cpp.
+// Virtual times (reading/cost/virtual_times.h) of consecutive windows: each begins like a recording that begins there.
 #pragma once
 
 #include "reading/analyze/recording_info.h"
@@ -13,7 +12,7 @@ namespace monitor::live {
 
 class VirtualFold {
 public:
-	// `info` as it is at the start of the recording.
+	// `info`: as known at the start of the recording.
 	VirtualFold(analyze::ThreadFold &fold, const analyze::RecordingInfo &info,
 		    const trace::Description &description);
 	VirtualFold(const VirtualFold &) = delete;
@@ -29,7 +28,7 @@ public:
 		is_known_ = cost_.why_not.empty();
 		times_.begin_window();
 	}
-	// Something is missing in this window, and what its events cost with it.
+	// Events are missing in this window, so the total cost is unknown.
 	void lose() { is_known_ = false; }
 
 	bool is_known() const { return is_known_; }

@@ -29,7 +29,7 @@ std::string shell_quoted(std::string_view text)
 	return quoted + "'";
 }
 
-// An expression, and what it is for.
+// An expression and its purpose.
 struct Asked {
 	unsigned target; // Tables::keeps, or EDC_TARGET_*
 	const std::string &text;
@@ -53,7 +53,7 @@ public:
 				    {target, text,
 				     filter::Filter(text, description, begin_time, {}, more_classes ? &doubts : nullptr,
 						    filter::Judge::probe)});
-			} catch (const Refusal &refusal) { // of several expressions, this one
+			} catch (const Refusal &refusal) { // names the expression among several
 				throw Refusal(option_of(target), text, refusal.position().offset, refusal.sentence());
 			}
 			for (const std::string &doubt : doubts) {
@@ -102,12 +102,12 @@ public:
 	}
 
 private:
-	// Which classes a count or a time has events of.
+	// Which classes match a count or a time.
 	struct Found {
 		bool any = false, of_kernel = false, of_switches = false;
 		std::string uncounted;
-		std::string keyless; // events without the number that they should have in common
-		std::string unknown; // a sentence: what its expression names, and no event of the kernel has
+		std::string keyless; // events that lack the key
+		std::string unknown; // names in its expression that no kernel event has
 	};
 
 	static void expect_both(const NamedTime &time, const Found &starts, const Found &ends)
@@ -192,7 +192,7 @@ private:
 		tables_of(EDC_ID_KERNEL_FIRST).set_trigger(i, made);
 	}
 
-	// Then it is too late to refuse.
+	// If programs may declare classes later, it is then too late to refuse.
 	bool has_programs_classes() const
 	{
 		return more_classes_ && std::ranges::any_of(description_.classes(), [](const auto &cls) {
@@ -208,7 +208,7 @@ private:
 						  : cls.belongs >> (target - EDC_TARGET_STARTS) & 1;
 	}
 
-	// What is true only for long forms of an event may be meant of all.
+	// Warns if only long forms of an event can match, as all may be meant.
 	void look_for_left_out(const Asked &asked)
 	{
 		const filter::LeftOut found =
@@ -253,8 +253,8 @@ private:
 		return made;
 	}
 
-	// A program may declare a class for which an expression cannot be decided, when it is too late to refuse. The
-	// other expressions are decided all the same.
+	// A program may declare a class for which an expression is undecidable, when it is too late to refuse. The
+	// other expressions still apply.
 	void add_if_possible(const Asked &asked, const trace::EventClass &cls, bool is_of_kernel,
 			     Tables::OfClass &decided)
 	{
@@ -275,7 +275,7 @@ private:
 						     : "are not counted";
 	}
 
-	// The tables may be full.
+	// Falls back if the tables are full.
 	Class decide_if_possible(const trace::EventClass &cls)
 	{
 		try {
@@ -294,7 +294,7 @@ private:
 		const bool keeps = asked.target == Tables::keeps;
 		const bool is_of_time = asked.is_of_time() || asked.is_of_trigger();
 		if (asked.is_of_time() && !is_of_kernel)
-			return; // the rings of programs are read one after the other, not in the order of time
+			return; // programs' rings are read one after the other, not in the order of time
 		const std::vector<filter::Product> products = products_of(asked, cls, is_of_kernel);
 		if (is_of_time && !products.empty() && !add_key(asked.target, cls, decided))
 			return;
@@ -338,7 +338,7 @@ private:
 		return target >= EDC_TARGET_ENDS ? time_of(target).end_key : time_of(target).start_key;
 	}
 
-	// False: the class has no such number, so its events are none of these.
+	// False: the class lacks the key, so its events do not match.
 	bool add_key(unsigned target, const trace::EventClass &cls, Tables::OfClass &decided)
 	{
 		const std::string &name = key_of(target);
@@ -363,7 +363,7 @@ private:
 		return fmt::format("--time {}, {}", time_of(target).name, target >= EDC_TARGET_ENDS ? "end" : "start");
 	}
 
-	// One without factors: all events of the class.
+	// A product without factors: all events of the class.
 	std::vector<filter::Product> products_of(const Asked &asked, const trace::EventClass &cls,
 						 bool is_of_kernel) const
 	{
@@ -404,7 +404,7 @@ private:
 	std::vector<Asked> asked_;
 	std::array<Found, EDC_TARGETS> found_{}; // by target
 	std::map<unsigned, Tables> tables_;
-	unsigned resets_ = 0; // triggers that reset counters, so far
+	unsigned resets_ = 0; // number of triggers that reset counters so far
 };
 
 } // namespace

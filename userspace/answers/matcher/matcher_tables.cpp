@@ -78,7 +78,7 @@ Place place_of(const Factor &factor)
 	}
 }
 
-// The keys in the form of the place: a signed field's are sign-extended to 64 bits in a factor, not in an event.
+// Keys as the event has them: in a factor, those of a signed field are sign-extended to 64 bits.
 Ranges ranges_of(const Factor &factor, const Place &place)
 {
 	if (!factor.flip || place.flip == factor.flip)
@@ -98,9 +98,9 @@ bool accepts(const Ranges &ranges, std::uint64_t key)
 
 struct Dimension {
 	Place place;
-	std::vector<std::pair<std::size_t, Ranges>> asked; // by pattern: what it accepts
+	std::vector<std::pair<std::size_t, Ranges>> asked; // accepted ranges per pattern
 
-	// Where intervals begin, besides 0.
+	// Starts of intervals, except 0.
 	std::vector<std::uint64_t> bounds() const
 	{
 		std::vector<std::uint64_t> all;
@@ -145,7 +145,7 @@ void add(edc_matcher &matcher, EventMatcher::Used &used, const Dimension &dimens
 	for (std::size_t row = 0; row < rows; ++row, ++used.rows) {
 		__u64 *bits = matcher.row[used.rows];
 		for (std::size_t i = 0; i < patterns; ++i)
-			bits[i / 64] |= std::uint64_t(1) << i % 64; // those that do not care
+			bits[i / 64] |= std::uint64_t(1) << i % 64; // patterns without a condition on it
 		const std::uint64_t key = is_direct ? row : row ? bounds[row - 1] : 0;
 		for (const auto &[pattern, ranges] : dimension.asked)
 			if (!accepts(ranges, key))
@@ -153,13 +153,13 @@ void add(edc_matcher &matcher, EventMatcher::Used &used, const Dimension &dimens
 	}
 }
 
-// All keys but those in the middle: one range, around the end of all numbers.
+// Whether all keys but those in the middle are accepted: one range that wraps around.
 bool is_around(const Ranges &ranges, const Place &place)
 {
 	return ranges.size() == 2 && ranges[0].first == 0 && ranges[1].last >= place.mask;
 }
 
-// A class that asks for little needs no rows.
+// A class with few conditions needs no rows.
 void add_tests(edc_match_class &cls, const std::vector<Tables::Pattern> &patterns)
 {
 	unsigned tests = 0;
@@ -243,7 +243,7 @@ void Tables::add(unsigned slot, const OfClass &of_class)
 			continue;
 		const unsigned first = dimension.place.value - dimension.place.word;
 		for (unsigned value = first; value <= dimension.place.value; ++value)
-			cls.texts |= 1u << value; // what follows the end of a text depends on its earlier words
+			cls.texts |= 1u << value; // whether the text has ended depends on its earlier words
 		cls.text_starts |= 1u << first;
 	}
 	for (const auto &[target, source] : of_class.keys) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Fills the tables of a matcher (include/monitor/matcher.h) with the patterns of classes.
-//
-//     products (reading/filter/disjunction.h) -> boundaries of each value -> rows of bits
-//
-// Called by expression_matcher.cpp for each class that an expression does not decide as a whole. Not thread-safe.
-// Invariant: an event matches a pattern in the tables if and only if it is in its product.
+// Fills the tables of a matcher (include/monitor/matcher.h) with patterns per class.
+// products (reading/filter/disjunction.h) -> boundaries of each value -> rows of bits
+// Used for each class for which an expression is neither always true nor always false. Not thread-safe. Invariant: an
+// event matches a pattern in the tables if and only if it is in its product.
 #pragma once
 
 #include <algorithm>
@@ -20,26 +18,26 @@ namespace monitor::matcher {
 
 class Tables {
 public:
-	// The matcher must outlive this, and be empty.
+	// The matcher must be empty, and outlive this.
 	explicit Tables(edc_matcher &matcher) : matcher_(matcher) {}
 
-	static constexpr unsigned keeps = 255; // as a target
+	static constexpr unsigned keeps = 255; // target of patterns of --filter
 
 	struct Pattern {
 		filter::Product product;
 		unsigned target = keeps; // or EDC_TARGET_*
 	};
 
-	// The first three are as in edc_match_class; the patterns are those that the class asks besides.
+	// The first three are as in edc_match_class; the patterns are the class's further conditions.
 	struct OfClass {
 		unsigned decision = EDC_MATCH_KEEP;
 		std::uint64_t counted = 0;
 		std::uint64_t belongs = 0;
 		std::vector<Pattern> patterns;
-		// By target, of starts, ends and inputs of triggers: the source of the number that they have in common.
+		// By target, for starts, ends and inputs of triggers: the source of the key.
 		std::map<unsigned, filter::ValueSource> keys;
 
-		// Starts, ends, or inputs of triggers.
+		// Whether there are starts, ends, or inputs of triggers.
 		bool has_times() const
 		{
 			return belongs || std::ranges::any_of(patterns, [](const Pattern &pattern) {
@@ -50,7 +48,7 @@ public:
 	};
 
 	void set_trigger(std::size_t number, const edc_trigger &trigger) { matcher_.trigger[number] = trigger; }
-	// Throws Error: there is no room.
+	// Throws Error: the tables are full.
 	void add(unsigned slot, const OfClass &of_class);
 
 	const EventMatcher::Used &used() const { return used_; }

@@ -14,7 +14,7 @@
 namespace monitor::matcher {
 namespace {
 
-// What "NAME=REST" names, if a description can hold it, and a terminal show; else "".
+// The name in "NAME=REST", if it is printable and fits into a description; else "".
 std::string name_of(const std::string &text)
 {
 	constexpr std::size_t max_bytes = 60;
@@ -23,7 +23,7 @@ std::string name_of(const std::string &text)
 	return end <= max_bytes && text[end] == '=' && text[end + 1] != '=' ? text.substr(0, end) : "";
 }
 
-// `make` is given the name and the rest. A pair with `then` needs no name.
+// Calls make(name, rest) for each. A pair with `then` needs no name.
 template <class Made>
 std::vector<Made> parse_each(const std::vector<std::string> &texts, const std::string &what, std::size_t max,
 			     const char *example, auto &&make)
@@ -69,7 +69,7 @@ std::vector<NamedTime> parse_times(const std::vector<std::string> &times)
 {
 	for (const std::string &text : times)
 		if (name_of(text).empty() && filter::misspells_then(text))
-			filter::parse_pair(text, "--time"); // refuses it at the word
+			filter::parse_pair(text, "--time"); // refuses the misspelt word
 	return parse_each<NamedTime>(times, "time", EDC_TIMES,
 				     "fsync=name == \"sys_enter\" and id == \"fsync\" .. name == \"sys_exit\" per tid",
 				     timed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The texts of record --count and --time: what is decided of each event, with a name.
+// Parses the named expressions of record --count and --time.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace monitor::matcher {
 
 // "NAME=EXPRESSION" of each --count. Throws Error.
 std::vector<NamedExpression> parse_counts(const std::vector<std::string> &counts);
-// "NAME=START then END [per KEY]" of each --time, or with .. for `then` (reading/filter/pair_text.h); one with `then`
-// and without a name is called time1, time2, ... by its place. Throws Error.
+// "NAME=START then END [per KEY]" of each --time, or with .. for `then` (reading/filter/pair_text.h); unnamed ones with
+// `then` are called time1, time2, ... by position. Throws Error.
 std::vector<NamedTime> parse_times(const std::vector<std::string> &times);
 
 } // namespace monitor::matcher

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char *type_names[] = {"counter", "gauge", "histogram", "info"};
 
-// The part up to a separator, which are both taken off the text.
+// Removes and returns the text before a separator, which is removed, too.
 std::string take_part(std::string &text, char separator)
 {
 	const std::size_t end = std::min(text.find(separator), text.size());
@@ -82,7 +82,7 @@ void Exposition::family(std::string_view name, Type type, std::string_view unit,
 		text_ += fmt::format("# HELP {} {}\n", name, help);
 		return;
 	}
-	// Here the family has the name of its samples.
+	// In this format the family has the name of its samples.
 	const char *const suffix = type == Type::counter ? "_total" : type == Type::info ? "_info" : "";
 	text_ += fmt::format("# HELP {}{} {}\n# TYPE {}{} {}\n", name, suffix, help, name, suffix,
 			     type == Type::info ? "gauge" : type_name);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Writes metrics as text for Prometheus: OpenMetrics 1.0, or the older text format 0.0.4.
-//
-// By hand, because it is about 100 lines, and prometheus-cpp 1.0 writes the older format only: without _created, UNIT
-// and the end. It also keeps counters of its own, into which every figure would have to be copied.
-// The caller's order is that of the text: a family, then its series, as both formats demand it.
+// Without a library, as it is about 100 lines, and prometheus-cpp 1.0 writes only the older format, without _created,
+// UNIT and EOF, and has counters of its own, into which every figure would have to be copied. The caller's order is
+// kept: a family, then its series, as both formats require.
 #pragma once
 
 #include <string>
@@ -16,9 +15,9 @@ namespace monitor::metrics {
 
 enum class Format { openmetrics, text };
 
-// The value of the header Content-Type.
+// For the header Content-Type.
 const char *content_type(Format format);
-// What the header Accept of a request prefers; OpenMetrics only if it is named.
+// The format that a request's Accept header prefers; OpenMetrics only if named.
 Format preferred_format(std::string accept);
 
 struct Label {
@@ -26,7 +25,7 @@ struct Label {
 };
 using Labels = std::vector<Label>;
 
-// Text of foreign origin, between quotes: what is not printable is escaped as in all other answers.
+// An untrusted text as a label's value: non-printable characters are escaped as in all other answers.
 std::string label_value(std::string_view text);
 
 class Exposition {
@@ -37,13 +36,13 @@ public:
 
 	// `name`: without _total and _info. `unit`: "seconds", with which it ends, or "". `help`: one line.
 	void family(std::string_view name, Type type, std::string_view unit, std::string_view help);
-	// A series of this family, which began to count at `created_s`, in seconds since the epoch.
+	// A series of the current family; `created_s`: when it started to count, since the epoch.
 	void counter(const Labels &labels, double value, double created_s);
 	void gauge(const Labels &labels, double value);
 	void histogram(const Labels &labels, const Latency &latency, double created_s);
 	void info(const Labels &labels);
 
-	// All of it, with its end.
+	// The complete text, with its end.
 	std::string text() &&;
 
 private:

@@ -13,12 +13,12 @@ using Type = Exposition::Type;
 
 constexpr const char *mode_names[analyze::modes] = {"user", "kernel", "irq", "softirq", "unattributed", "unknown"};
 
-// A row as it is written. What is not known of it is left out.
+// A row as written. Unknown figures are left out.
 struct ShownRow {
 	Labels who;
 	const RowFigures &figures;
 	double created_s;
-	bool has_only_cpu = false; // and switches
+	bool has_only_cpu = false; // and switches; other figures are unknown
 };
 
 class Families {
@@ -48,7 +48,7 @@ private:
 
 	const Figures &figures_;
 	Exposition out_;
-	std::deque<std::string> texts_; // of labels
+	std::deque<std::string> texts_; // storage of labels
 };
 
 Labels with(Labels labels, const char *name, std::string_view value)
@@ -62,7 +62,7 @@ double number(std::uint64_t count)
 	return static_cast<double>(count);
 }
 
-// Not known apart: time that no tokens bracket is unattributed.
+// Time that no tokens bracket is unattributed, so its mode is unknown.
 bool Families::knows(const std::array<double, analyze::modes> &cpu, std::size_t mode) const
 {
 	const analyze::Recorded &recorded = figures_.recorded;
@@ -260,7 +260,7 @@ void Families::calls()
 		out_.counter(call.labels, number(call.figures.failed), call.created_s);
 }
 
-// With these, and not without, the rows sum up to the machine's counters.
+// Together with these, the rows add up to the machine's counters.
 void Families::retired()
 {
 	const RowFigures &retired = figures_.retired;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which metrics `monitor serve` has, and what each is called: figures as text. Documentation/man/monitor-serve.1 lists
-// them. Called by newest_text.cpp, by several threads.
+// The metrics of `monitor serve`: their names, and the figures as text. Documentation/man/monitor-serve.1 lists them.
+// Called by several threads.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace monitor::metrics {
 
-// What the recorder knows without the fold.
+// Figures that the recorder has without the fold.
 struct RecorderFigures {
 	std::string version;    // of this program
 	std::uint64_t lost = 0; // events, since the start

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The figures of `monitor serve`: what a window adds (window.cpp), and their sums since the start (metrics.cpp), which
-// families.cpp writes. Times in seconds.
+// The figures of `monitor serve`: changes of a window (window.cpp), and their sums since the start (metrics.cpp). Times
+// in seconds.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace monitor::metrics {
 
-// Who a row is of.
+// The owner of a row.
 struct Who {
 	std::string cgroup, command;
 
@@ -53,7 +53,7 @@ struct CallFigures {
 	}
 };
 
-// Of all CPUs together.
+// Of all CPUs.
 struct MachineFigures {
 	std::array<double, analyze::modes> cpu{};
 	double idle = 0;
@@ -67,14 +67,14 @@ struct MachineFigures {
 using Rows = TopSeries<Who, RowFigures>;
 using Calls = TopSeries<WhoCalls, CallFigures>;
 
-// Since the start. A figure that is not known is absent.
+// Totals since the start. Unknown figures are absent.
 struct Figures {
 	analyze::Recorded recorded;
 	std::string kernel, card;
 	bool is_filtering = false;     // -p
-	double start_s = 0, end_s = 0; // since the epoch: of the first window, and of the last one that has ended
+	double start_s = 0, end_s = 0; // since the epoch: start of the first window, end of the last complete one
 	std::uint64_t windows = 0;
-	double covered_s = 0, incomplete_s = 0; // the latter: of windows in which events were lost
+	double covered_s = 0, incomplete_s = 0; // the latter: windows in which events were lost
 	std::size_t cpus = 0, other_recorders = 0;
 	live::MachineTotals now; // of the last window
 	MachineFigures machine;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Times in fixed buckets, as a histogram of OpenMetrics has them: powers of two from 1 us to 16.8 s, so that a quantile
-// is within a factor of two of the truth at worst. Filled by window.cpp, written by exposition.cpp.
+// A histogram of times with fixed buckets, as OpenMetrics requires: powers of two from 1 us to 16.8 s, so a quantile is
+// off by at most a factor of two.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace monitor::metrics {
 
-inline constexpr std::size_t latency_bounds = 25; // a last bucket has what is longer
+inline constexpr std::size_t latency_bounds = 25; // beyond these there is one more bucket
 
 struct Latency {
 	std::array<std::uint64_t, latency_bounds + 1> counts{};
-	double seconds = 0; // of all
+	double seconds = 0; // sum of all times
 
 	std::uint64_t count() const
 	{
@@ -34,13 +34,13 @@ struct Latency {
 	}
 };
 
-// The upper end of a bucket, which is part of it.
+// The upper end of a bucket, inclusive.
 inline double latency_bound_seconds(std::size_t bucket)
 {
 	return static_cast<double>(std::uint64_t{1} << bucket) / 1e6;
 }
 
-// Durations in ticks of a clock.
+// Converts durations in ticks to buckets.
 class LatencyScale {
 public:
 	explicit LatencyScale(const trace::Clock &clock)

@@ -63,7 +63,7 @@ void Metrics::add_window()
 	const double length_s = static_cast<double>(thread_fold.window_end() - thread_fold.window_begin()) * per_tick;
 	rows_.add(changes.rows, sums_.end_s, length_s);
 	calls_.add(changes.calls, sums_.end_s, length_s);
-	sums_.other_calls += changes.other_calls; // on top of those of calls_
+	sums_.other_calls += changes.other_calls; // in addition to those of calls_
 	sums_.idle += changes.idle;
 	sums_.unknown += changes.unknown;
 	sums_.unselected += changes.unselected;
@@ -87,7 +87,7 @@ void Metrics::add_cost()
 	const cost::ProbeCost probes = fold_->probe_cost();
 	const auto add = [](std::optional<double> &sum, const std::optional<double> &ns) {
 		sum = sum && ns ? std::optional(*sum + std::max(*ns, 0.0) / 1e9)
-				: std::nullopt; // once unknown, the sum is
+				: std::nullopt; // the sum is unknown if one part is
 	};
 	add(sums_.probes_low_s, probes.low_ns);
 	add(sums_.probes_high_s, probes.high_ns);

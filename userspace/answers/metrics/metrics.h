@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The sums that `monitor serve` shows: window after window of a running recording is added (window.h), and the newest
-// figures are handed to whoever asks for them. Next in the flow: families.h.
-//
-// Windows are added in the thread that drains the rings; everything else may be called by any. A reader never makes
-// that thread wait: figures do not change any more once they are handed out.
+// The totals of `monitor serve`: adds consecutive windows of a running recording (window.h), and returns the newest
+// figures. Next in the flow: families.h.
+// Windows are added in the thread that drains the rings; all else may be called by any. Readers never block that
+// thread: figures are immutable once they are published.
 #pragma once
 
 #include <atomic>
@@ -20,12 +19,12 @@ namespace monitor::metrics {
 
 class Metrics {
 public:
-	// `max_series`: that are shown of a kind, besides `other`.
+	// `max_series`: shown per kind, besides `other`.
 	Metrics(std::uint64_t window_ns, std::size_t max_series);
 
 	const std::shared_ptr<live::LiveFold> &fold() const { return fold_; }
 	void name_cgroups(CgroupPaths paths);
-	// The last window had some without a name.
+	// The last window had cgroups without a known path.
 	bool has_unnamed_cgroups() const { return has_unnamed_cgroups_; }
 	// Null before the start.
 	std::shared_ptr<const Figures> newest() const;
@@ -43,7 +42,7 @@ private:
 	Figures sums_;
 	std::uint64_t recorder_ns_ = 0;
 	std::atomic<bool> has_unnamed_cgroups_{false};
-	mutable std::mutex lock_; // of:
+	mutable std::mutex lock_; // protects the following
 	std::shared_ptr<const CgroupPaths> paths_ = std::make_shared<const CgroupPaths>();
 	std::shared_ptr<const Figures> newest_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The newest figures as text, made once in each window for all who ask: a client that asks again and again costs no
-// more than one that does not. Called by several threads of the server; next in the flow: families.h.
+// Caches the newest figures as text, made once per window for all clients: frequent requests do not cost more. Called
+// by several threads of the server; next in the flow: families.h.
 #pragma once
 
 #include <map>
@@ -17,14 +17,14 @@ class NewestText {
 public:
 	explicit NewestText(const Metrics &metrics) : metrics_(metrics) {}
 
-	// Null before the start. What the recorder says is that of who asked first.
+	// Null before the start. RecorderFigures are those of the window's first request.
 	std::shared_ptr<const std::string> in(Format format, const RecorderFigures &recorder);
 
 private:
 	const Metrics &metrics_;
-	std::mutex lock_; // of:
+	std::mutex lock_; // protects the following
 	std::shared_ptr<const Figures> figures_;
-	std::map<Format, std::shared_ptr<const std::string>> texts_; // of these
+	std::map<Format, std::shared_ptr<const std::string>> texts_; // of the current figures
 };
 
 } // namespace monitor::metrics

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Sums of many series of which the N most important ones are shown, and the others as one: `other`.
-//
-// What is shown follows what was used in the last minutes: a weight that halves in 10 of them. A series that is not
-// shown is counted in `other`; when it gets a place it begins with this window at 0, as its time `created_s` says. One
-// that loses its place is counted in `other` from then on, and what it had until then goes to retired(), because in
-// `other` it would be a jump that looks like use.
-// Invariants: no sum ever steps back; shown + other + retired is all that was ever added; memory does not grow with
-// time.
+// Sums of many series, of which the N most important ones are shown, and the others summed up as `other`.
+// Importance is recent use: a weight that halves in 10 minutes. A series that is not shown is counted in `other`; when
+// it becomes shown it starts with this window at 0, as its time `created_s` says. One that is no longer shown is
+// counted in `other` from then on, and its sum moves to retired(), because in `other` it would be a jump that looks
+// like use. Invariants: no sum ever decreases; shown + other + retired is all that was ever added; memory does not grow
+// with time.
 #pragma once
 
 #include <algorithm>
@@ -22,21 +20,21 @@ namespace monitor::metrics {
 // `Key` is ordered, `Value` has +=.
 template <class Key, class Value> class TopSeries {
 public:
-	// What a window adds to a series.
+	// The change of a series in a window.
 	struct Change {
 		Value value;
 		double weight = 0;
-		bool may_be_shown = true; // else it is part of `other` unless it is shown already
+		bool may_be_shown = true; // false: part of `other`, unless it is shown already
 	};
 	struct Series {
 		Value value{};
-		double created_s = 0; // when it was shown first, as given to add()
+		double created_s = 0; // when it was first shown, from add()
 		double weight = 0;
 	};
 
 	explicit TopSeries(std::size_t max) : max_(max) {}
 
-	// A window that began at `begin_s` and lasted `length_s`.
+	// Adds a window that began at `begin_s` and lasted `length_s`.
 	void add(const std::map<Key, Change> &changes, double begin_s, double length_s)
 	{
 		fade(std::exp2(-length_s / half_life_s));
@@ -61,15 +59,15 @@ public:
 
 	const std::map<Key, Series> &shown() const { return shown_; }
 	const Value &other() const { return other_; }
-	// What series had that are no longer shown, and how often one went.
+	// The sums of series that are no longer shown, and the number of these.
 	const Value &retired() const { return retired_; }
 	std::uint64_t retirements() const { return retirements_; }
-	// Those of which it is remembered how much they were used, in case they get a place.
+	// The number of series that are not shown, but whose weight is kept.
 	std::size_t waiting() const { return waiting_.size(); }
 
 private:
 	static constexpr double half_life_s = 600, min_shown_s = 600;
-	static constexpr double heavier = 2, much_heavier = 10; // to get the place of one shown for that long, or less
+	static constexpr double heavier = 2, much_heavier = 10; // weights relative to a shown series, to replace it
 	static constexpr double min_weight = 1e-9;
 	static constexpr std::size_t max_waiting = 4096;
 

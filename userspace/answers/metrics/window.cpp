@@ -59,7 +59,7 @@ Window::RowKey Window::process_of(const Thread &thread, std::uint64_t cgroup) co
 	return {cgroup, &fold_.thread_fold().leader(thread)};
 }
 
-// What no thread is known to have: the machine's figures, less those of all threads, which are rarely a little more.
+// Usage attributed to no thread: the machine's figures minus those of all threads, which rarely exceed them.
 Usage Window::of_nobody(const live::MachineTotals &totals, const Usage &threads)
 {
 	Usage all = totals.usage, rest;
@@ -101,7 +101,7 @@ void Window::take_calls(Changes &changes, const std::unordered_map<RowKey, Who, 
 		count += static_cast<double>(change.value.latency.count());
 		seconds += change.value.latency.seconds;
 	}
-	// Both many calls and long ones are of interest.
+	// A call's weight combines number and time.
 	for (auto &[key, change] : changes.calls)
 		change.weight = static_cast<double>(change.value.latency.count()) / std::max(count, 1.0) +
 				change.value.latency.seconds / std::max(seconds, 1e-9);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a window of a running recording adds to the figures of `monitor serve`. Filled by the fold's observers while the
-// window lasts, read when it has ended; next in the flow: metrics.cpp.
-//
-// Latencies are kept by thread and cgroup until then, because only then is it known what a thread's command is called.
-// Invariant: what is taken from here sums up to what the fold counted, in each figure.
+// The changes of a window of a running recording to the figures of `monitor serve`. Filled by observers of the fold
+// during the window, read at its end; next in the flow: metrics.cpp.
+// Latencies are kept by thread and cgroup until then, because a thread's command is only known at the end. Invariant:
+// the changes add up to what the fold counted, in each figure.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ struct Changes {
 	std::map<Who, Rows::Change> rows;
 	std::map<WhoCalls, Calls::Change> calls;
 	CallFigures other_calls;
-	RowFigures idle, unknown, unselected; // rows that are always there; `idle`: interrupts at that time
+	RowFigures idle, unknown, unselected; // rows that always exist; `idle`: interrupts while idle
 	std::uint64_t idle_switches = 0;      // away from the idle thread
 	live::MachineTotals totals;
 	bool has_unnamed_cgroups = false;
@@ -32,11 +31,11 @@ class Window final : public analyze::Observer {
 public:
 	explicit Window(const live::LiveFold &fold) : fold_(fold), scale_(fold.clock()) {}
 
-	// Of the window that has ended; the next one begins empty.
+	// The changes of the window that has ended; the next one begins empty.
 	Changes take(const CgroupPaths &paths);
 
 private:
-	static constexpr std::size_t max_latencies = 1 << 16; // of threads and calls, in a window
+	static constexpr std::size_t max_latencies = 1 << 16; // of threads and calls, per window
 
 	struct ThreadCall {
 		const analyze::Thread *thread;
@@ -47,7 +46,7 @@ private:
 	};
 	struct RowKey {
 		std::uint64_t cgroup;
-		const analyze::Thread *thread; // or the leader of its process
+		const analyze::Thread *thread; // or its process's leader
 
 		bool operator==(const RowKey &) const = default;
 	};
@@ -86,8 +85,8 @@ private:
 	const LatencyScale scale_;
 	std::unordered_map<RowKey, Latency, KeyHash> run_queue_;
 	std::unordered_map<ThreadCall, CallFigures, CallHash> calls_;
-	CallFigures other_calls_; // what found no room
-	analyze::Usage debt_;     // what threads had more than all CPUs, to be taken from what nobody has
+	CallFigures other_calls_; // beyond the limit
+	analyze::Usage debt_;     // excess of threads over all CPUs, subtracted from what no thread has
 };
 
 } // namespace monitor::metrics

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// States of the fold at some moments of a trace, which player.cpp leaves as it passes: to go back, it folds from the
+// Copies of the fold at some moments of a trace, which player.cpp makes as it passes: to go back, it continues from the
 // last one before a time instead of from the start. Bounded: when there are too many, every second one is dropped.
 // Invariant: a checkpoint includes all events and gaps before its time, and none at it or after it.
 #pragma once
@@ -16,7 +16,7 @@ namespace monitor::play {
 
 struct Checkpoint {
 	std::uint64_t time = 0;
-	std::unique_ptr<const analyze::ThreadFold> fold; // not the observers
+	std::unique_ptr<const analyze::ThreadFold> fold; // without observers
 	Placement placement;
 	Recent recent;
 };
@@ -27,15 +27,14 @@ public:
 
 	explicit Checkpoints(std::uint64_t spacing_events) : spacing_(spacing_events) {}
 
-	// Whether a fold that is at this time, and has passed this many events since it last was at a checkpoint, shall
-	// leave one.
+	// Whether to make a checkpoint of a fold at this time, this many events after the last checkpoint.
 	bool wants(std::uint64_t events, std::uint64_t time) const
 	{
 		return events >= spacing_ && (kept_.empty() || time > kept_.back().time);
 	}
 	void add(std::uint64_t time, const analyze::ThreadFold &fold, const Placement &placement, const Recent &recent);
 
-	// The last one at or before this time; null: none. Valid until the next add().
+	// The last checkpoint at or before this time; null: none. Valid until the next add().
 	const Checkpoint *before(std::uint64_t time) const;
 
 private:

@@ -61,7 +61,7 @@ private:
 			refuse(fmt::format("nothing follows `{}:`", word));
 		if (word == "box")
 			return start_box(value);
-		if (word == "arrow") { // of boxes that may follow
+		if (word == "arrow") { // resolved at the end, as its boxes may follow
 			if (arrow_texts_.size() == Layout::max_arrows)
 				refuse(fmt::format("more than {} arrows are not supported", Layout::max_arrows));
 			arrow_texts_.push_back({value, lines_.where()});
@@ -74,7 +74,7 @@ private:
 		(word == "thread" ? layout_.boxes.back().threads : layout_.boxes.back().processes).push_back(value);
 	}
 
-	// To the right of the last one, unless an `at:` follows.
+	// Placed to the right of the last box, unless an `at:` follows.
 	void start_box(const std::string &name)
 	{
 		if (layout_.boxes.size() == Layout::max_boxes)
@@ -103,7 +103,7 @@ private:
 		places_.back() = lines_.where();
 	}
 
-	// Called when all are placed: an `at:` may have moved a box out of another one's way.
+	// Checks overlaps when all boxes are placed, as `at:` moves boxes.
 	void expect_apart() const
 	{
 		std::map<std::pair<unsigned, unsigned>, const Box *> taken;
@@ -164,7 +164,7 @@ private:
 	KeyedLines lines_;
 	Layout layout_;
 	std::vector<ArrowText> arrow_texts_;
-	std::vector<std::string> places_; // of each box the line that places it
+	std::vector<std::string> places_; // for each box, the line that places it
 };
 
 } // namespace

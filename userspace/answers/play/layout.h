@@ -20,15 +20,15 @@ namespace monitor::play {
 
 struct Box {
 	std::string name;
-	std::vector<std::string> threads, processes; // patterns of names; one that matches is enough
+	std::vector<std::string> threads, processes; // patterns of names, of which one must match
 	unsigned row = 0, column = 0;                // from 1
 
 	bool has(const std::string &thread, const std::string &process) const;
 };
 
 struct Arrow {
-	std::size_t from = 0, to = 0; // boxes
-	std::string event;            // of a program in `from`, which is the message; "": wake-ups are
+	std::size_t from = 0, to = 0; // indices of boxes
+	std::string event;            // an event of a program in `from`, which stands for the message; "": wake-ups do
 };
 
 struct Layout {
@@ -38,7 +38,7 @@ struct Layout {
 	std::vector<Box> boxes;
 	std::vector<Arrow> arrows;
 
-	// The first box that has it.
+	// The first box that includes the thread.
 	std::optional<std::size_t> box_of(const std::string &thread, const std::string &process) const;
 	unsigned rows() const, columns() const;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A layout with the state of its threads: boxes, and arrows along which messages move. Arrows between neighbours are
-// drawn; the others are listed below the boxes, and what has no space is counted.
+// Draws a layout with the state of its threads: boxes, and arrows along which messages move. Arrows between neighbours
+// are drawn; the others are listed below the boxes, and what does not fit is counted.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,8 +14,8 @@ namespace {
 constexpr unsigned box_rows = 4, gap_rows = 2, min_gap_columns = 8, min_box_columns = 14, max_box_columns = 30;
 
 struct Size {
-	unsigned box = 0, gap = 0;      // columns
-	unsigned rows = 0, columns = 0; // that are shown, of boxes
+	unsigned box = 0, gap = 0;      // in columns
+	unsigned rows = 0, columns = 0; // number of boxes shown
 };
 
 Size size_of(const Layout &layout, unsigned rows, unsigned columns)
@@ -57,7 +57,7 @@ void draw_box(Cells &cells, unsigned top, unsigned left, unsigned width, const s
 	cells.text(top + 2, left + 2, box.doing, {}, width - 4);
 }
 
-// To the right neighbour in the second row of the boxes, to the left one in the third.
+// Arrows to the right are in the second row of the boxes, those to the left in the third.
 void draw_across(Cells &cells, unsigned top, unsigned left, unsigned length, bool is_right, const Traffic &traffic)
 {
 	const unsigned row = top + (is_right ? 1 : 2);
@@ -86,7 +86,7 @@ void draw_down(Cells &cells, unsigned top, unsigned column, bool is_down, const 
 	cells.text(top, column + 2, traffic.text(), {}, 6);
 }
 
-// False: they are not neighbours, or not shown.
+// False: the boxes are not adjacent, or not shown.
 bool draw_arrow(Cells &cells, unsigned top, const Size &size, const Box &from, const Box &to, const Traffic &traffic)
 {
 	if (!is_shown(from, size) || !is_shown(to, size))
@@ -107,7 +107,7 @@ bool draw_arrow(Cells &cells, unsigned top, const Size &size, const Box &from, c
 unsigned draw_layout(Cells &cells, unsigned top, unsigned rows, const Scene &scene, const View &view)
 {
 	const Layout &layout = *view.layout;
-	// A row below the boxes for what is not drawn.
+	// Leaves a row below the boxes for what is not drawn.
 	const Size size = size_of(layout, rows - std::min(rows, 1u), cells.columns());
 	const std::vector<BoxScene> boxes = boxes_of(scene, view);
 	std::size_t hidden = 0;

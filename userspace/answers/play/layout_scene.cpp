@@ -84,7 +84,7 @@ Traffic traffic_of(const Arrow &arrow, const Scene &scene, const Layout &layout)
 			if (posted.event == arrow.event && is_in(posted.by, arrow.from))
 				add(traffic, scene, posted.time);
 	}
-	// Older ones were not kept.
+	// Whether the kept ones cover all past steps.
 	const auto reaches_back = [&](const auto &kept) {
 		return kept.size() < Recent::max_kept || static_cast<double>(scene.time - kept.back().time) >=
 							     static_cast<double>(scene.step) * past_steps;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a layout shows of a scene: who is in each box and what they do, and the messages that are on their way along
+// A scene in terms of a layout: which threads are in each box and what they do, and the messages on their way along
 // each arrow. Drawn by layout_picture.cpp in a terminal, and by the page of `monitor view`.
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace monitor::play {
 
-constexpr unsigned travel_steps = 12; // of a message, from one box to the other
+constexpr unsigned travel_steps = 12; // duration of a message's way from box to box
 
 struct BoxScene {
-	std::string who, doing;            // in words
-	bool runs = false, waits = false;  // one of its threads
-	const SceneThread *only = nullptr; // if there is one; of the scene
+	std::string who, doing;            // for display
+	bool runs = false, waits = false;  // at least one of its threads
+	const SceneThread *only = nullptr; // its thread in the scene, if it has only one
 };
 
-// Where the messages of an arrow are, from 0 to 1, and how many there were in the past that is shown.
+// Positions of an arrow's messages, from 0 to 1, and their number in the past that is shown.
 struct Traffic {
 	std::vector<double> on_the_way;
 	std::size_t count = 0;

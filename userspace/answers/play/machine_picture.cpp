@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parts of a frame from above: where in the trace it is, the CPUs, the threads or their layout, the messages.
+// Draws the parts of a frame from top to bottom: position in the trace, CPUs, threads or their layout, messages.
 #include <algorithm>
 #include <tuple>
 
@@ -16,7 +16,7 @@ using analyze::State;
 
 constexpr Look heading = {Colour::plain, true};
 constexpr Look faint = {Colour::plain, false, true};
-constexpr unsigned now_columns = 26, name_columns = 16; // a long name must not push its thread's number out
+constexpr unsigned now_columns = 26, name_columns = 16; // so that long names leave space for the thread's number
 
 std::string ticks_text(std::uint64_t ticks, const View &view)
 {
@@ -76,7 +76,7 @@ std::string ready_text(const std::vector<std::int32_t> &ready, const Scene &scen
 	return ready.size() > max_named ? fmt::format("{}: {} ...", ready.size(), text) : text;
 }
 
-// Returns the row after them.
+// Returns the next row.
 unsigned draw_cpus(Cells &cells, unsigned row, unsigned rows, const Scene &scene, const View &view)
 {
 	const unsigned past = std::clamp(cells.columns() - std::min(cells.columns(), 50u), 10u, past_steps);
@@ -105,13 +105,13 @@ unsigned draw_cpus(Cells &cells, unsigned row, unsigned rows, const Scene &scene
 	return row;
 }
 
-// When a thread last did something, as far as is known.
+// When a thread was last active, as far as known.
 std::uint64_t active(const SceneThread &thread, const Scene &scene)
 {
 	return thread.state == State::running ? scene.time + 1 : thread.state == State::unknown ? 0 : thread.since;
 }
 
-// Of the most recently active ones, by number.
+// The most recently active threads, sorted by number.
 std::vector<const SceneThread *> chosen(const Scene &scene, const View &view, std::size_t count, std::size_t &all)
 {
 	std::vector<const SceneThread *> threads;
@@ -250,7 +250,7 @@ Shown draw(const Scene &scene, const View &view, unsigned rows, unsigned columns
 		cells.text(0, 0, fmt::format("{}x{} at least", min_columns, min_rows));
 		return shown;
 	}
-	// A row each: where it is (2), three headings, the note.
+	// One row each: the position (2), three headings, the note.
 	const unsigned rest = cells.rows() - 6;
 	const unsigned messages = std::clamp(rest / 4, 1u, 8u);
 	const unsigned for_cpus = view.layout ? std::max(rest / 4, 1u) : (rest - messages + 1) / 2;
@@ -259,7 +259,7 @@ Shown draw(const Scene &scene, const View &view, unsigned rows, unsigned columns
 	scrolled.first_cpu = std::min(view.first_cpu, static_cast<unsigned>(scene.cpus.size()) - shown.cpus);
 	draw_place(cells, scene, view);
 	unsigned row = draw_cpus(cells, 2, shown.cpus, scene, scrolled);
-	const unsigned last = cells.rows() - messages - 2; // the heading of the messages
+	const unsigned last = cells.rows() - messages - 2; // of the messages' heading
 	if (view.layout)
 		row = draw_layout(cells, row, last - row, scene, view);
 	if (row + 1 < last)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whose run queue a thread that waits for a CPU is in: the CPU that the last token about it names. Fed by player.cpp
-// with each event, beside the fold (reading/analyze/thread_fold.h), which only follows where threads run.
+// Which CPU's run queue a runnable thread is in: that of the last token about the thread that names a CPU. Fed by
+// player.cpp with each event, as the fold (reading/analyze/thread_fold.h) only tracks running threads.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ public:
 	// See ThreadFold::exchange_numbers().
 	void exchange(std::int32_t one, std::int32_t other) { std::swap(cpus_[one], cpus_[other]); }
 
-	// Empty: no token has named one.
+	// nullopt: no token has named one.
 	std::optional<std::uint32_t> cpu_of(std::int32_t tid) const;
 	std::size_t bytes() const { return cpus_.bytes(); }
 	// Whether the event names this thread.
@@ -35,7 +35,7 @@ private:
 	static constexpr std::uint32_t cpu_limit = 0xffff;
 
 	std::vector<Fields> fields_;            // by class index
-	analyze::TidTable<std::uint16_t> cpus_; // plus 1; 0: nowhere
+	analyze::TidTable<std::uint16_t> cpus_; // CPU + 1; 0: none
 };
 
 } // namespace monitor::play

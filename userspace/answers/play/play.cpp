@@ -99,7 +99,7 @@ void Play::scroll(int by)
 	    static_cast<unsigned>(std::clamp(static_cast<int>(view_.first_cpu) + by, 0, std::max(last, 0)));
 }
 
-// Up or down, of what tab has selected.
+// Moves up or down in the list that tab has selected.
 void Play::move_mark(int by)
 {
 	if (has_cpu_focus_ && !scene_.cpus.empty()) {
@@ -121,7 +121,7 @@ void Play::move_mark(int by)
 	view_.marked = threads_shown_[static_cast<std::size_t>(std::clamp(at, 0, last))];
 }
 
-// The next thread after the marked one, in the order of numbers, that has this number or this in its name.
+// Marks the next thread after the marked one, by number, with this number or this text in its name.
 void Play::mark_next(const std::string &wanted)
 {
 	std::int32_t number = -1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An animation that is being looked at: what keys do, what the clock on the wall does, and the frame to show now.
-// Shown by answers/terminal/screen.h.
+// An interactive animation: handles keys and the passing of time, and draws frames. Shown by answers/terminal/screen.h.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +18,8 @@ using terminal::KeyPress;
 
 class Play final : public terminal::Showing {
 public:
-	// `view`: the clock, the layout, what does not change; they and the player must outlive it. Starts paused, at
-	// this time.
+	// `view`: its constant parts, such as clock and layout, which must outlive it, as must the player. Starts
+	// paused, at this time.
 	Play(Player &player, View view, Speed speed, std::uint64_t time, bool is_utf8);
 
 	bool press(const KeyPress &key) override;
@@ -51,8 +50,8 @@ private:
 	Speed speed_;
 	bool is_utf8_, is_paused_ = true, is_late_ = false, has_help_ = false, is_searching_ = false,
 		       has_cpu_focus_ = false;
-	Scene scene_;                            // the last one whose move is done
-	std::string typed_, searched_, message_; // searched_: the last one that was entered
+	Scene scene_;                            // of the last completed move
+	std::string typed_, searched_, message_; // searched_: the last entered search
 	unsigned cpus_shown_ = 1;
 	std::vector<std::int32_t> threads_shown_;
 	bool was_finding_ = false;

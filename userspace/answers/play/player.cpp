@@ -62,12 +62,12 @@ void Player::pull_from(std::uint64_t time)
 	pull_ =
 	    std::make_unique<trace::Pull>(trace_, trace::TimeRange{time}, [](const trace::Stream &) { return true; });
 	item_ = pull_->next();
-	while (item_ == Item::gap && pull_->time() < time) // it began before, and is in the checkpoint
+	while (item_ == Item::gap && pull_->time() < time) // it began earlier, and is in the checkpoint
 		item_ = pull_->next();
 	folded_to_ = time > 0 ? time - 1 : 0;
 }
 
-// The fold has come no further than `time`, and as near to it as is known how.
+// Starts from the checkpoint, or the current position, that is nearest before `time`.
 void Player::start_from(std::uint64_t time)
 {
 	const Checkpoint *checkpoint = checkpoints_.before(time);
@@ -114,7 +114,7 @@ void Player::find_previous(std::optional<std::int32_t> tid)
 	go_back_to_find();
 }
 
-// Looks between the last checkpoint before what it has looked through and there.
+// Searches the part from the last checkpoint before the searched part up to that part.
 void Player::go_back_to_find()
 {
 	const Checkpoint *checkpoint = search_to_ > 0 ? checkpoints_.before(search_to_ - 1) : nullptr;
@@ -128,7 +128,7 @@ void Player::give_up()
 		return;
 	doing_ = Doing::nothing;
 	time_ = std::clamp(folded_to_, begin(), end());
-	while (item_ != Item::end && pull_->time() <= time_) { // of the same moment, or before the recording's begin
+	while (item_ != Item::end && pull_->time() <= time_) { // at the same time, or before the recording's start
 		fold_item();
 		item_ = pull_->next();
 	}
@@ -143,7 +143,7 @@ double Player::part() const
 	return static_cast<double>(at - begin()) / static_cast<double>(end() - begin());
 }
 
-// Whether the item that is about to be folded, or was, is about the wanted thread.
+// Whether the current item is about the wanted thread.
 bool Player::concerns() const
 {
 	const trace::Event &event = pull_->event();
@@ -176,7 +176,7 @@ void Player::fold_item()
 	++since_checkpoint_;
 }
 
-// The state at the time of a sample.
+// Folds up to the time of a sample.
 void Player::pass_to(std::uint64_t time)
 {
 	fold_->pass(time);
@@ -194,7 +194,7 @@ void Player::sample()
 	}
 }
 
-// One item, or the end of a step. False: it is where it was to go.
+// Folds one item, or ends a step. False: the target is reached.
 bool Player::step_going()
 {
 	if (item_ != Item::end && pull_->time() <= next_sample_) {
@@ -212,7 +212,7 @@ bool Player::step_going()
 	return true;
 }
 
-// One item. False: there is nothing left to look through.
+// Folds one item. False: the search is over.
 bool Player::step_finding()
 {
 	const bool is_forwards = doing_ == Doing::finding_next;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The newest wake-ups and the newest events of programs: what moved between threads just before a moment. An observer
-// of the fold; read by scene.cpp. Names are those that the threads had then.
+// The newest wake-ups and events of programs before the current moment. An observer of the fold. Names are those that
+// the threads had then.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Party {
 struct WakeUp {
 	std::uint64_t time = 0, slept = 0; // ticks
 	Party waker, wakee;
-	std::string call; // that it slept in; "": none, or unknown
+	std::string call; // in which it slept; "": none, or unknown
 };
 
 // A program posted an event of its own.
@@ -42,7 +42,7 @@ public:
 	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
 	void exchanged(const analyze::Thread &one, const analyze::Thread &other) override;
 
-	// Observes this fold from here on, and notifies `placement` of exchanged numbers; both must outlive it or the
+	// Observes this fold from now on, and notifies `placement` of exchanged numbers; both must outlive it or the
 	// next call.
 	void watch(analyze::ThreadFold &fold, Placement &placement);
 
@@ -56,7 +56,7 @@ private:
 	std::deque<Posted> posted_;
 };
 
-// What a thread is called in a frame: of those that `record -p` did not select, only switches were recorded.
+// A thread's displayed name: for those that `record -p` did not select, only switches were recorded.
 std::string name_of(const analyze::Thread &thread);
 
 } // namespace monitor::play

@@ -9,7 +9,7 @@ namespace {
 using analyze::Mode;
 using analyze::State;
 
-// Another thread may have taken the CPU from a hidden one unseen.
+// A hidden thread may have been replaced unseen.
 bool is_runner_known(const analyze::Cpu &cpu)
 {
 	return cpu.current && !cpu.current->hidden;
@@ -102,7 +102,7 @@ Scene scene_of(const analyze::ThreadFold &fold, const Placement &placement, cons
 	for (const analyze::Cpu &cpu : fold.cpus())
 		scene.cpus.push_back(cpu_of(fold, cpu, time));
 	for (const analyze::Thread &thread : fold.threads())
-		if (thread.tid != 0 && fold.thread(thread.tid) == &thread) // its number was not used again
+		if (thread.tid != 0 && fold.thread(thread.tid) == &thread) // its number was not reused
 			scene.threads.push_back(thread_of(fold, placement, thread));
 	std::ranges::sort(scene.threads, {}, &SceneThread::tid);
 	fill_run_queues(scene);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t max_times = 1000, max_parts = 10'000'000;
 
-// The next number of 1, 2, 5, 10, 20 ... above or below this one.
+// The next of the numbers 1, 2, 5, 10, 20 ... above or below this one.
 std::uint64_t next_above(std::uint64_t number)
 {
 	for (std::uint64_t power = 1;; power *= 10)
@@ -30,7 +30,7 @@ std::uint64_t next_below(std::uint64_t number)
 	return below;
 }
 
-// 0: it is not a number up to `max`.
+// 0: not a number up to `max`.
 std::uint64_t number_of(std::string_view text, std::uint64_t max)
 {
 	std::uint64_t number = 0;

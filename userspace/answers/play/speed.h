@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How fast a trace is played: seconds of the trace per second of the one who looks.
+// The playing speed of a trace: seconds of the trace per second of real time.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ public:
 	// "1/100", "1", "20". Throws Error.
 	static Speed parse(const std::string &text);
 
-	// The next one of 1, 2, 5, 10, 20 ... or of their inverses; the same at either end.
+	// The next of 1, 2, 5, 10, 20 ... or their inverses; unchanged at either end.
 	Speed faster() const;
 	Speed slower() const;
-	// Of the trace from one frame to the next, at least 1.
+	// Trace time between frames, at least 1.
 	std::uint64_t step_ns() const { return frame_ns * times_ / parts_ > 0 ? frame_ns * times_ / parts_ : 1; }
 	std::string text() const;
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What is drawn: bars, a histogram or series, with titles and units, before anybody knows on what.
-//
-// Made by from_table.h from the rows that text and JSON print; drawn by text.h and svg.h. `monitor report --plot`,
-// `monitor stat --svg` and `monitor archive history` are the callers. Invariants: an unknown value is an empty
-// optional, never 0; labels and titles have no control characters.
+// A chart: bars, a histogram or series, with titles and units, independent of the output.
+// Made by from_table.h from the rows that text and JSON print; drawn by text.h and svg.h. Invariants: an unknown value
+// is an empty optional, never 0; labels and titles have no control characters.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +16,14 @@ namespace monitor::plot {
 struct Bar {
 	std::string label;
 	std::optional<double> value;
-	double unknown = 0; // drawn after the value, hatched: it may be more by this
+	double unknown = 0; // drawn hatched after the value, which may be up to this much more
 	std::string text;   // the value, as the table prints it
 };
 
 struct Series {
 	std::string label;
 	report::Unit unit = report::Unit::count;
-	std::vector<std::optional<double>> values; // one for each of the chart's times
+	std::vector<std::optional<double>> values; // one per time of the chart
 };
 
 struct Chart {
@@ -33,14 +31,14 @@ struct Chart {
 
 	Kind kind = Kind::bars;
 	std::string title;
-	std::string figure; // what the axis of the values shows
+	std::string figure; // title of the values' axis
 	report::Unit unit = report::Unit::count;
-	std::vector<Bar> bars;      // also those of a histogram
-	std::vector<double> times;  // of series: where each value is, ascending
-	std::string begin, end;     // the first and the last of these in words
-	std::vector<Series> series; // those of one figure have one scale
+	std::vector<Bar> bars;      // also for a histogram
+	std::vector<double> times;  // for series: the time of each value, ascending
+	std::string begin, end;     // the first and the last time as text
+	std::vector<Series> series; // series of one figure share a scale
 	bool has_one_scale = true;
-	std::size_t left_out = 0; // series
+	std::size_t left_out = 0; // number of series
 };
 
 } // namespace monitor::plot

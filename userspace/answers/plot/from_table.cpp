@@ -20,7 +20,7 @@ using report::Column;
 using report::Table;
 using report::Unit;
 
-// Numbers that say which row it is, or when.
+// Number columns that identify a row, or its time.
 constexpr std::string_view identifying[] = {"pid", "tid", "cpu", "argument", "from_ns", "to_ns", "counted_ns"};
 
 bool is_figure(const Column &column)
@@ -36,7 +36,7 @@ std::size_t find_column(const Table &table, std::string_view key)
 	return static_cast<std::size_t>(found - table.columns.begin());
 }
 
-// Of the columns that say which row it is, those before the first figure; or all, if it comes first.
+// The columns that identify a row, if before the first figure; or all, if that comes first.
 std::vector<std::size_t> columns_of_labels(const Table &table)
 {
 	std::vector<std::size_t> before, all;
@@ -54,7 +54,7 @@ std::vector<std::size_t> columns_of_labels(const Table &table)
 	return before.empty() ? all : before;
 }
 
-// "sh (123), read": the number of a thread or process is in brackets after its name.
+// "sh (123), read": the number of a thread or process is in parentheses after its name.
 std::string label_of(const Table &table, const std::vector<Cell> &row, const std::vector<std::size_t> &columns)
 {
 	std::string label;
@@ -110,7 +110,7 @@ std::size_t chosen_column(const Table &table, const std::string &wanted)
 	return static_cast<std::size_t>(first - table.columns.begin());
 }
 
-// A share of a time is a part of it; a share beside a share is of the same whole, so it comes on top.
+// An unknown share of a time is a part of it; one beside a share has the same whole, so it is added.
 void set_unknown(Bar &bar, double share_percent, Unit unit)
 {
 	if (!bar.value || !(share_percent > 0))
@@ -151,7 +151,7 @@ Chart bars_of(const Table &table, std::size_t column, const Choice &choice)
 	return chart;
 }
 
-// Of each kind of row the chosen column; or, if rows differ by their time only, all figures.
+// The chosen column for each kind of row; or, if rows differ only by time, all figures.
 Chart series_of(const Table &table, std::size_t from, std::size_t column, const Choice &choice)
 {
 	const std::vector<std::size_t> labels = columns_of_labels(table);
@@ -162,7 +162,7 @@ Chart series_of(const Table &table, std::size_t from, std::size_t column, const 
 			if (is_figure(table.columns[i]))
 				drawn.push_back(i);
 	}
-	std::map<double, std::size_t> places; // of times
+	std::map<double, std::size_t> places; // index of each time
 	for (const auto &row : table.rows)
 		if (const auto time = finite(row[from]))
 			places[*time];

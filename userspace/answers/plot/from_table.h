@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The chart of a table: its rows become bars, or series if they are of intervals of time. So whatever is printed as a
-// table can be drawn, with the same values.
-//
-// Which column is drawn and what is unknown of it is in the table (report::Figure).
+// Makes charts of tables: rows become bars, or series if they are time intervals. So whatever is printed as a table can
+// be drawn, with the same values.
+// The table has the default column and the column of its unknown share (report::Figure).
 #pragma once
 
 #include <cstddef>
@@ -14,10 +13,10 @@
 
 namespace monitor::plot {
 
-// --plot and --svg.
+// The options --plot and --svg.
 struct Wanted {
-	bool in_text = false; // in the place of the table
-	std::string file;     // beside it
+	bool in_text = false; // instead of the table
+	std::string file;     // in addition to it
 
 	bool is_asked() const { return in_text || !file.empty(); }
 };
@@ -26,10 +25,10 @@ struct Choice {
 	std::string subject;        // before the title: "report cpu"
 	std::string column;         // by key or title; "": the table's own figure
 	std::size_t max_bars = 0;   // the first rows; 0: all
-	std::size_t max_series = 8; // those with the largest values
+	std::size_t max_series = 8; // the largest ones
 };
 
-// Throws Error if the table has nothing that can be drawn, or the column is none of numbers.
+// Throws Error if the table has nothing to draw, or the column has no numbers.
 Chart chart_of(const report::Table &table, const Choice &choice);
 
 // The distribution of one row.

@@ -19,7 +19,7 @@ void include(Scale &scale, double value)
 
 Scale not_empty(Scale scale)
 {
-	constexpr double shortest = 1e-300; // shorter ones cannot be divided
+	constexpr double shortest = 1e-300; // smaller ranges cannot be divided
 	if (scale.high - scale.low < shortest)
 		scale.high = 1;
 	return scale;

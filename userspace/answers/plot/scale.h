@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The scale of an axis: which values it covers, and round numbers on it.
+// The scale of an axis: its range, and round numbers on it.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +10,15 @@
 
 namespace monitor::plot {
 
-// Invariant: low <= 0 <= high, low < high, all finite. They may be as far apart as doubles can be, so that their
-// difference is none.
+// Invariant: low <= 0 <= high, low < high, all finite. Their difference may overflow a double.
 struct Scale {
 	double low = 0, high = 1;
 
-	// From 0 to 1.
+	// The position of a value, from 0 to 1.
 	double share(double value) const { return std::clamp((value / 2 - low / 2) / (high / 2 - low / 2), 0.0, 1.0); }
 };
 
-// Of all values of the bars, or of one series; both include 0, so that lengths can be compared.
+// For all values of the bars, or of one series; both include 0, so that lengths are comparable.
 Scale scale_of(const std::vector<Bar> &bars);
 Scale scale_of(const Series &series);
 Scale joined(const Scale &a, const Scale &b);

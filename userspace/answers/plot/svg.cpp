@@ -30,7 +30,7 @@ text { fill: #eee } .paper { fill: #181818 } .small { fill: #aaa }
 <defs><pattern id="unknown" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0V6"/></pattern></defs>
 )svg";
 
-// U+FFFE and U+FFFF are UTF-8, but no characters of XML.
+// Replaces U+FFFE and U+FFFF, which are valid UTF-8, but not allowed in XML.
 std::string xml_text(const std::string &text)
 {
 	std::string out;
@@ -110,7 +110,7 @@ struct Extent {
 	double at(double share) const { return from + share * (to - from); }
 };
 
-// Below the bars, with lines under them.
+// The axis below the bars, with grid lines.
 void draw_axis(Picture &picture, const Scale &scale, const Extent &across, double bottom, const Chart &chart)
 {
 	for (const double tick : ticks_of(scale, max_ticks)) {
@@ -138,7 +138,7 @@ void draw_bar(Picture &picture, const Bar &bar, const Scale &scale, const Extent
 
 void draw_bars(Picture &picture, const Chart &chart)
 {
-	double labels = 24, values = 0; // pixels
+	double labels = 24, values = 0; // widths in pixels
 	for (const Bar &bar : chart.bars) {
 		labels = std::max(labels, width_in_pixels(report::cut_text(bar.label, max_label)));
 		values = std::max(values, width_in_pixels(report::cut_text(bar.text, max_label)));
@@ -164,7 +164,7 @@ void draw_bars(Picture &picture, const Chart &chart)
 		picture.note("hatched: unknown");
 }
 
-// Points that follow one another are joined; a point alone is a dot.
+// Adjacent points are joined; a single point is a dot.
 void draw_points(Picture &picture, const Series &series, const std::vector<double> &times, const Scale &scale,
 		 const Extent &across)
 {
@@ -227,7 +227,7 @@ void draw_series(Picture &picture, const Chart &chart)
 		picture.note(fmt::format("{} more series are left out", chart.left_out));
 }
 
-// A line that is too long for the picture goes on below, where it has a blank.
+// Breaks lines that are too wide at blanks.
 void draw_notes(Picture &picture, const std::string &notes)
 {
 	constexpr std::size_t max_bytes = 150;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Charts as one SVG picture: needs no other file, no script and no font; light or dark as its viewer is.
-//
-// Colours are of a palette that people with any colour vision can tell apart; what is unknown is hatched, not only
-// coloured. Labels are untrusted: invariant: the text is well-formed XML, whatever they are.
+// Charts as one SVG picture, without external files, scripts and fonts; light or dark like its viewer.
+// Colours are from a palette for all kinds of colour vision; unknown parts are hatched, not only coloured. Labels are
+// untrusted: invariant: the text is well-formed XML, whatever they are.
 #pragma once
 
 #include <string>
@@ -12,7 +11,7 @@
 
 namespace monitor::plot {
 
-// Below one another; then the notes: what is lost or unknown, in lines.
+// Charts from top to bottom; then the notes, line by line: what is lost or unknown.
 std::string to_svg(const std::vector<Chart> &charts, const std::string &notes);
 
 } // namespace monitor::plot

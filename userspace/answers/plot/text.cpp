@@ -23,7 +23,7 @@ std::string repeated(const char *text, std::size_t times)
 	return all;
 }
 
-// To a number of columns, left or right in them.
+// Pads to a number of columns.
 std::string padded(const std::string &text, std::size_t columns, bool to_right)
 {
 	const std::string cut = report::cut_text(text, columns);
@@ -31,7 +31,7 @@ std::string padded(const std::string &text, std::size_t columns, bool to_right)
 	return to_right ? pad + cut : cut + pad;
 }
 
-// From 0 to the right: whole characters and a rest, at least the narrowest mark if it is above 0.
+// A bar from the left edge: full characters and a fraction, at least the narrowest mark for a value above 0.
 std::string bar_right(double columns, const Look &look)
 {
 	if (columns <= 0)
@@ -100,9 +100,9 @@ std::string bars_text(const Chart &chart, const Look &look)
 	return text;
 }
 
-// One character for each column of the terminal: the largest of the values that fall into it.
+// A value per terminal column: the largest of those that fall into it.
 struct Columns {
-	std::vector<double> heights; // shares of the scale; below 0: unknown
+	std::vector<double> heights; // relative to the scale; below 0: unknown
 	bool has_unknown = false;
 	std::size_t values_per_column = 1;
 };
@@ -126,7 +126,7 @@ Columns columns_of(const Series &series, const Scale &scale, std::size_t width)
 	return columns;
 }
 
-// Rows from above. A share above 0 has a mark.
+// Rows from top to bottom. A value above 0 has a mark.
 std::string rows_text(const Columns &columns, std::size_t rows, const Look &look)
 {
 	std::string text;

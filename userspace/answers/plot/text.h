@@ -21,7 +21,7 @@ struct Look {
 inline constexpr std::size_t min_width = 40;
 
 std::string to_text(const Chart &chart, const Look &look);
-// Below one another.
+// From top to bottom.
 std::string to_text(const std::vector<Chart> &charts, const Look &look);
 
 } // namespace monitor::plot

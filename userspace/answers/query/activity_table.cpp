@@ -7,7 +7,7 @@
 namespace monitor::query {
 namespace {
 
-// Some that every activity has, and what follows them.
+// Columns that finished() sets.
 enum More : std::size_t {
 	begin_ns = 7,
 	duration_ns = 9,
@@ -113,7 +113,7 @@ void ActivityCursor::add_waker(const analyze::Waker &who, std::vector<Value> &ro
 	}
 }
 
-// What the scheduler's events say about its time is known only if they were recorded.
+// Known only if the scheduler's events were recorded.
 void ActivityCursor::add_shares(const activities::Span &span, std::vector<Value> &row) const
 {
 	const auto ns = [&](std::uint64_t ticks) {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The table `activities`: the interval between two events, one row each: system calls, blocked times, programs'
+// The table `activities`: a row for each interval between two events: system calls, blocked times, programs'
 // activities.
-//
-//     Pull -> ThreadFold -> Tracker -> finished activities -> rows
-//
-// Nothing is kept: every scan folds the trace from its start while rows are fetched, in the order in which the
-// activities end. Used through Module (module.h).
-// Invariant: an activity is reported once, when its end was seen; `whole` is 0 if its start or its end was not seen.
+// Pull -> ThreadFold -> Tracker -> finished activities -> rows
+// Nothing is stored: every scan folds the trace from its start while rows are fetched, in the order in which the
+// activities end. Used through Module (module.h). Invariant: an activity is reported once, when its end was seen;
+// `whole` is 0 if its start or its end was not seen.
 #pragma once
 
 #include <deque>

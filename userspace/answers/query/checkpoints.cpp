@@ -6,7 +6,7 @@
 namespace monitor::query {
 namespace {
 
-// Pages and names are shared, the tables that refer to them are not.
+// Pages and names are shared between copies; the tables that refer to them are not.
 std::size_t size_of(const trace::Threads &threads)
 {
 	return (32u << 10) + threads.count() * sizeof(std::shared_ptr<trace::Threads::Info>);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which threads ran where, and their names, at some moments of the trace: a scan may start from there.
-//
-// Scans that need to know the threads (event_scan.h) leave states as they pass; a later scan that seeks starts with the
-// last state before its time instead of at the start of the trace. Bounded: when there are too many, every second one
-// is dropped. Invariant: a state includes all items before its time, and none at it or after it.
+// The running threads and their names at some moments of the trace: a scan may start there.
+// Scans that need threads (event_scan.h) save states as they pass; a later scan that seeks starts with the last state
+// before its time instead of at the start of the trace. Bounded: when there are too many, every second one is dropped.
+// Invariant: a state includes all items before its time, and none at it or after it.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +26,7 @@ public:
 	// The last state at or before this time, or nullptr. Valid until the next offer().
 	const State *before(std::uint64_t time) const;
 
-	// Whether a scan that has read this many events since its start, or since its last offer, may leave its state
-	// here.
+	// Whether to save the state of a scan this many events after its start or its last offer.
 	bool wants(std::uint64_t events, std::uint64_t time) const
 	{
 		return events >= spacing_ && (states_.empty() || time > states_.back().time);

@@ -32,7 +32,7 @@ void bound(Constraint &test, Op op, std::int64_t value)
 		test.last = op == Op::less ? value - 1 : value;
 }
 
-// An integer compared with a real that may lie between two integers.
+// Compares an integer with a real that may be between two integers.
 bool bound(Constraint &test, Op op, double value)
 {
 	if (!(std::abs(value) < exact))

@@ -24,7 +24,7 @@ enum class Type : std::uint8_t { integer, real, text };
 struct Constraint {
 	Type type = Type::integer;
 	Op op = Op::equal;
-	// of integers and reals; both ends are included
+	// Of integers and reals; both ends are included.
 	std::int64_t first = lowest, last = highest;
 	double least = -std::numeric_limits<double>::infinity(), greatest = std::numeric_limits<double>::infinity();
 	std::vector<std::int64_t> integers; // of `in`, sorted

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tables of one query session share: the trace, the filter on it, the states to seek to, the interrupt flag.
-//
+// State shared by the tables of a query session: the trace, its filter, checkpoints, the interrupt flag.
 // Owned by Database (database.h), which outlives every table and cursor. One thread; only `interrupted` may be set from
 // a signal handler.
 #pragma once
@@ -23,7 +22,7 @@ namespace monitor::query {
 
 class Context {
 public:
-	// `filter`: the tables of events contain only these events. Throws Error.
+	// `filter`: restricts the tables of events. Throws Error.
 	Context(trace::Trace &opened, const std::optional<std::string> &filter, std::uint64_t events_per_checkpoint);
 
 	trace::Trace &trace;
@@ -32,11 +31,11 @@ public:
 	Checkpoints checkpoints;
 	std::atomic<bool> interrupted = false;
 	std::uint64_t events_decoded = 0; // by all scans
-	bool has_undecided = false;       // constraints of a column, by all scans
+	bool has_undecided = false;       // constraints of a column depended on unknown values, in any scan
 
 	// Compiles each text once. Throws Refusal.
 	std::shared_ptr<const filter::Filter> compiled(const std::string &expression);
-	// What the conditions so far leave out, or could not decide: sentences.
+	// Messages: what the conditions so far left out, or could not decide.
 	std::vector<std::string> notes() const;
 	// Estimated number of events, from the size of the trace.
 	double estimated_events() const { return estimated_events_; }

@@ -27,7 +27,7 @@ bool contains(const std::vector<std::string> &names, const std::string &name)
 	return std::ranges::any_of(names, [&](const std::string &known) { return same(known, name); });
 }
 
-// Pragmas that only return information.
+// Whether a pragma only returns information.
 bool is_harmless(const char *pragma)
 {
 	for (const char *known : {"table_info", "table_xinfo", "table_list", "function_list", "module_list",
@@ -37,7 +37,7 @@ bool is_harmless(const char *pragma)
 	return false;
 }
 
-// Those of full-text search and of R-trees take pointers from blobs.
+// Full-text search and R-trees have functions that take pointers from blobs.
 bool is_harmless_function(const char *name)
 {
 	for (const char *dangerous : {"load_extension", "fts3_tokenizer", "fts5", "snippet", "offsets", "matchinfo",
@@ -47,14 +47,14 @@ bool is_harmless_function(const char *name)
 	return true;
 }
 
-// Of what SQLite brings along, statements may use what reads JSON; pragma_NAME() is judged as the pragma.
+// Of SQLite's modules, only those that read JSON stay; pragma_NAME() is judged like the pragma.
 void remove_dangerous_modules(sqlite3 *handle)
 {
 	const char *kept[] = {"json_each", "json_tree", nullptr};
 	sqlite3_drop_modules(handle, kept);
 }
 
-// SQLite does this itself when a virtual table declares its columns; in a statement it is rejected elsewhere.
+// SQLite itself does this when a virtual table declares its columns; in a statement it is rejected elsewhere.
 bool is_declaration(int action, const char *table)
 {
 	return action == SQLITE_UPDATE && table && std::strcmp(table, "sqlite_master") == 0;

@@ -35,8 +35,8 @@ public:
 	Database &operator=(const Database &) = delete;
 
 	sqlite3 *handle() const { return handle_.get(); }
-	// All tables that can be queried: `events`, `threads`, `activities` and `ratios` if the trace has what they
-	// need, `classes`, `streams`, `info`, then one for each name of an event class.
+	// All tables: `events`, `threads`, `activities` and `ratios` if the trace has what they need, `classes`,
+	// `streams`, `info`, then one for each name of an event class.
 	const std::vector<std::string> &tables() const { return tables_; }
 	// The readable "CREATE TABLE ..." of a table. Throws Error if there is no such table.
 	std::string schema(const std::string &table);
@@ -48,9 +48,10 @@ public:
 	void interrupt() noexcept;
 	bool is_interrupted() const { return context_.interrupted; }
 	void clear_interrupt() { context_.interrupted = false; }
-	// Events that all queries so far have decoded: few if their conditions became a time to seek to.
+	// Number of events that all queries so far have decoded: few if conditions could be turned into a time to seek
+	// to.
 	std::uint64_t events_decoded() const { return context_.events_decoded; }
-	// What the conditions of all queries so far leave out, or could not decide: sentences.
+	// Messages: what the conditions of all queries so far left out, or could not decide.
 	std::vector<std::string> notes() const { return context_.notes(); }
 	// Whether a statement was denied since the last call, because it is not a query.
 	bool take_denial() { return std::exchange(statement_denied_, false); }

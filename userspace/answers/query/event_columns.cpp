@@ -25,7 +25,7 @@ const char *type_of(FieldKind kind)
 								  : "INTEGER";
 }
 
-// The list alone, as FieldText needs it.
+// A structure with only the list, as FieldText requires.
 void make_list(FieldColumn &column, const trace::Field &field)
 {
 	auto alone = std::make_unique<trace::FieldClass>();
@@ -109,7 +109,7 @@ EventColumns::EventColumns(const trace::Description &description, std::vector<co
 				add_derived(description, *cls, name, columns);
 }
 
-// What the class lacks may follow from earlier events. `columns`: the field's, and its label's or 0.
+// Columns for derived fields that the class lacks. `columns`: the field's, and its label's or 0.
 void EventColumns::add_derived(const trace::Description &description, const trace::EventClass &cls,
 			       const std::string &name, std::pair<std::size_t, std::size_t> columns)
 {

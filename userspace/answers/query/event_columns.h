@@ -49,10 +49,10 @@ struct EventColumn {
 	From from = From::field;
 	std::string type; // of the column in SQL
 	bool is_hidden = false;
-	bool is_derived = false; // in some classes it follows from earlier events
+	bool is_derived = false; // in some classes it is derived from earlier events
 
 	bool is_time() const { return from <= From::ticks; }
-	// Known only by reading the trace from its start.
+	// Known only after reading the trace from its start.
 	bool is_of_thread() const
 	{
 		return from == From::tid || from == From::thread || from == From::tgid || is_derived;
@@ -63,8 +63,8 @@ struct EventColumn {
 struct FieldColumn {
 	const trace::Field *field = nullptr; // nullptr: the class does not have it
 	trace::FieldRef value;
-	std::optional<filter::Resolved> derived;       // instead: `field` is that of another class
-	std::unique_ptr<const trace::FieldClass> list; // for a list: a structure that contains only it
+	std::optional<filter::Resolved> derived;       // alternatively: `field` is another class's
+	std::unique_ptr<const trace::FieldClass> list; // for a list: a structure with only this list
 	std::unique_ptr<const trace::FieldText> list_text;
 
 	Type type() const
@@ -79,7 +79,7 @@ struct FieldColumn {
 				 : !field->is_optional ? true
 						       : value.is_in(event));
 	}
-	// These of an event that has it.
+	// The values in an event that has the field.
 	std::int64_t number(const trace::Event &event, const filter::Running &running) const
 	{
 		std::uint64_t bits = 0;

@@ -52,7 +52,7 @@ std::string_view EventJson::fields(const trace::Event &event)
 	std::uint64_t at_bits = event.at_bits;
 	ignored_.clear();
 	for (trace::ContextText &context : of_class.contexts)
-		context.put(event.view(), at_bits, ignored_); // only to skip it
+		context.put(event.view(), at_bits, ignored_); // only skips it
 	for (const trace::FieldText &payload : of_class.payload)
 		payload.put(event.view(), at_bits, line_);
 	line_.put("}");

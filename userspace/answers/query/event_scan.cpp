@@ -94,7 +94,7 @@ bool EventScan::wants_class(const trace::EventClass &cls, ClassPlan &plan) const
 	return true;
 }
 
-// A stream of tokens is of one CPU.
+// A stream of tokens belongs to one CPU.
 bool EventScan::wants_stream(const trace::Stream &stream) const
 {
 	return std::ranges::all_of(per_event_, [&](const auto &pair) {
@@ -143,7 +143,7 @@ bool EventScan::takes(const trace::Event &event) const
 	if (!plan.is_wanted || event.time < options_.range.from)
 		return false;
 	const filter::Running running = this->running_thread();
-	// What is unknown decides last: only then is it worth a word.
+	// Conditions with unknown values come last, as only then they may decide and need a warning.
 	const auto is_known = [&](const auto &pair) {
 		return !pair.first->derived || pair.first->is_in(event, running);
 	};
@@ -165,14 +165,14 @@ bool EventScan::takes(const trace::Event &event) const
 	return is_decided;
 }
 
-// The threads of a checkpoint already include the losses before it.
+// The threads of a checkpoint include the losses before it.
 void EventScan::pass_gap()
 {
 	if (threads_ && pull_->gap().from_time >= began_)
 		threads_->gap(pull_->stream());
 }
 
-// Called for every item; says now and then to stop.
+// Called for every item; true from time to time, to check for interruption.
 bool EventScan::pause()
 {
 	constexpr std::uint64_t between = 4096;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One pass over the events that a plan needs: seeks to and decodes only what the constraints of a query leave.
-//
-// Made by the cursor of a table of events (event_table.h) for every xFilter. What the constraints reject never becomes
-// a row. If the query uses threads, all earlier events are needed to know them, or those since the last checkpoint.
-// Invariant: it returns what reading the whole trace and checking every constraint would return.
+// One pass over the events that a plan needs: seeks and decodes only what the constraints of a query leave.
+// Made by the cursor of a table of events (event_table.h) for every xFilter. Rejected events never become rows. If the
+// query uses threads, all earlier events are needed to know them, or those since the last checkpoint. Invariant: it
+// returns what reading the whole trace and checking every constraint would return.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +23,8 @@ using ColumnTest = std::pair<std::size_t, Constraint>;
 struct ScanOptions {
 	trace::TimeRange range;
 	std::vector<ColumnTest> tests;
-	std::shared_ptr<const filter::Filter> filter; // or null
-	bool needs_threads = false;                   // something uses them
+	std::shared_ptr<const filter::Filter> filter; // may be null
+	bool needs_threads = false;                   // for a column, a constraint or the filter
 };
 
 class EventScan {
@@ -40,10 +39,10 @@ public:
 	bool was_interrupted() const { return was_interrupted_; }
 
 	const trace::Event &event() const { return pull_->event(); }
-	// The thread that ran; unknown if nothing uses threads.
+	// The running thread; unknown if threads are not needed.
 	std::int64_t running() const { return running_; }
 	filter::Running running_thread() const { return {running_, threads()}; }
-	// nullptr: nothing uses them.
+	// nullptr: not needed.
 	const trace::Threads *threads() const { return threads_ ? &*threads_ : nullptr; }
 	// Identifies the event: the same in every scan, different for every other event.
 	std::int64_t row_id() const;
@@ -70,10 +69,10 @@ private:
 	std::vector<std::pair<EventColumn::From, const Constraint *>> per_event_; // on what every event has
 	std::optional<trace::Threads> threads_;
 	std::optional<trace::Pull> pull_;
-	std::uint64_t began_ = 0; // where the pass starts: at a checkpoint
+	std::uint64_t began_ = 0; // start of the pass: a checkpoint's time
 	std::uint64_t since_checkpoint_ = 0, last_time_ = 0, read_ = 0;
 	std::int64_t running_ = trace::Threads::unknown;
-	bool is_before_after_ = false; // the current event has not been passed to the threads yet
+	bool is_before_after_ = false; // the current event was not passed to Threads::after() yet
 	bool was_interrupted_ = false;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 using From = EventColumn::From;
 
-// Texts that outlive the statement, and texts that do not.
+// For texts that outlive the statement, and for those that do not.
 void put_lasting(sqlite3_context *context, std::string_view text)
 {
 	sqlite3_result_text64(context, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
@@ -136,7 +136,7 @@ void EventCursor::put_field(sqlite3_context *context, const FieldColumn &field, 
 
 void EventCursor::put_list(sqlite3_context *context, const FieldColumn &field, const trace::Event &event)
 {
-	constexpr std::string_view name = "\"\":"; // of the only member
+	constexpr std::string_view name = "\"\":"; // of the structure's only member
 	std::uint64_t at_bits = 0;
 	if (!trace::locate(*field.field, event, at_bits))
 		return;
@@ -144,7 +144,7 @@ void EventCursor::put_list(sqlite3_context *context, const FieldColumn &field, c
 	field.list_text->put(event.view(), at_bits, line_);
 	std::string_view json = line_.view().substr(name.size());
 	if (field.field->type->is_wide)
-		json = json.substr(1, json.size() - 2); // a number, as a text without JSON's quotes
+		json = json.substr(1, json.size() - 2); // a number in quotes, which are removed
 	put_passing(context, json);
 }
 

@@ -21,7 +21,7 @@ Value if_recorded(bool recorded, std::uint64_t value)
 	return recorded ? count(value) : Value();
 }
 
-// A measurement of some counts: value, unit, provenance, share of time, upper bound.
+// A measurement's value, unit, provenance, share of time and upper bound.
 void add_measured(std::vector<Value> &row, const analyze::Measurement &measurement, const analyze::Measured &measured)
 {
 	const double scale = measurement.unit == "%" ? 100 : 1;
@@ -82,7 +82,7 @@ std::vector<Value> Folded::row_of(const analyze::ThreadFold &thread_fold, const 
 	const analyze::Recorded recorded = analyze::recorded(context_.trace, context_.info, thread_fold.kinds());
 	const analyze::Usage &usage = thread.usage;
 	const auto in = [&](Mode mode) { return recorded.knows(usage, mode) ? ns(usage[mode]) : Value(); };
-	const bool one = !thread.filtered && !thread.hidden; // else it is not known completely
+	const bool one = !thread.filtered && !thread.hidden; // false: not completely known
 	return {std::int64_t(thread.tid),
 		std::int64_t(thread.tgid),
 		text_or_null(thread.name),

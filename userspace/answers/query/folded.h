@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What only a fold of the whole trace yields: the tables `threads` and `ratios`, and how often each class occurs.
-//
-// Each is made when a query first needs it, then kept; made by ThreadFold and CounterFold, as in `monitor report`.
-// Invariant: a figure whose events were not recorded is NULL, never 0.
+// Results of a fold of the whole trace: the tables `threads` and `ratios`, and the number of events per class.
+// Made on demand, then kept; by ThreadFold and CounterFold, as in `monitor report`. Invariant: a figure whose events
+// were not recorded is NULL, never 0.
 #pragma once
 
 #include <memory>
@@ -25,7 +24,7 @@ public:
 	std::shared_ptr<const Rows> threads();
 	static const char *ratio_columns();
 	std::shared_ptr<const Rows> ratios();
-	// Events by class index.
+	// Number of events by class index.
 	const std::vector<std::uint64_t> &counts();
 
 private:
@@ -39,7 +38,7 @@ private:
 	std::optional<std::vector<std::uint64_t>> counts_;
 };
 
-// "" means unknown.
+// "": unknown.
 inline Value text_or_null(const std::string &text)
 {
 	return text.empty() ? Value() : Value(text);

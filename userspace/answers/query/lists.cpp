@@ -36,7 +36,7 @@ void Database::add_lists()
 	add("info", "key TEXT, value", [this](std::uint64_t) { return info_rows(); });
 }
 
-// Counting reads the whole trace, so only if the column is used.
+// Counting reads the whole trace, so it is only done if the column is used.
 std::shared_ptr<const Rows> Database::class_rows(std::uint64_t columns_used)
 {
 	auto rows = std::make_shared<Rows>();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A table with few rows, all fetched when a query starts to read it: threads and ratios, which are made once
-// (folded.h), classes, streams and info, which are made anew each time.
-//
+// A table with few rows, all made when a query starts to read it: threads and ratios, which are cached (folded.h),
+// classes, streams and info, which are made each time.
 // Used through Module (module.h). Invariant: rows do not change once made, and a row has as many values as columns.
 #pragma once
 
@@ -17,10 +16,10 @@ namespace monitor::query {
 
 using Rows = std::vector<std::vector<Value>>;
 
-// What a table is: its columns as declared in SQL, and where its rows come from.
+// The definition of a table: its SQL columns, and the source of its rows.
 struct MemoryTableSpec {
 	std::string columns; // "name TEXT, value REAL"
-	// Only the values of these columns are needed: a bit for each, counted from 0, bit 63 for all from 63 on.
+	// Only these columns need values: a bit each, counted from 0, bit 63 for all from 63 on.
 	std::function<std::shared_ptr<const Rows>(std::uint64_t columns_used)> rows;
 };
 
@@ -70,7 +69,7 @@ public:
 	std::unique_ptr<MemoryCursor> make_cursor() { return std::make_unique<MemoryCursor>(spec_, used_); }
 
 private:
-	static constexpr int assumed_rows = 500; // few beside those of events
+	static constexpr int assumed_rows = 500; // few compared with events
 
 	MemoryTableSpec spec_;
 	std::vector<std::uint64_t> used_; // by plan

@@ -21,7 +21,7 @@ public:
 	{
 		if (std::any_of(values, values + 4,
 				[](sqlite3_value *value) { return sqlite3_value_type(value) == SQLITE_NULL; }))
-			return; // NULL
+			return; // the result is NULL
 		EventOrder::Instant a, b;
 		if (!read(context, values, a) || !read(context, values + 2, b))
 			return;

@@ -43,7 +43,7 @@ bool can_constrain(const EventColumn &column, Op op, const char *collation)
 	return !is_text || std::strcmp(collation, "BINARY") == 0;
 }
 
-// Roughly the fraction of all rows that a term leaves. Times are estimated separately.
+// Rough estimate of the fraction of rows that a term keeps. Times are estimated separately.
 double share_of(const EventColumn &column, Op op)
 {
 	if (column.from == From::filter)
@@ -56,7 +56,7 @@ double share_of(const EventColumn &column, Op op)
 
 struct Estimate {
 	double rows;
-	double share_of_time = 1; // the part that is read at all
+	double share_of_time = 1; // the fraction that is read
 	bool has_begin = false, has_end = false;
 
 	void add_time(Op op)
@@ -85,7 +85,7 @@ bool is_ordered(const sqlite3_index_info &info, const EventColumns &columns)
 	return info.nOrderBy > 0;
 }
 
-// In tables with many columns the last bit stands for all columns after the 63rd: none of these is of threads.
+// In tables with many columns the last bit stands for all columns after the 63rd, none of which is about threads.
 bool asks_for_threads(const sqlite3_index_info &info, const EventColumns &columns)
 {
 	for (std::size_t i = 0; i < std::min<std::size_t>(columns.columns().size(), 63); ++i)
@@ -101,7 +101,7 @@ void narrow_range(const EventColumn &column, Op op, const Value &value, const Co
 	range.to = std::min(range.to, asked.to);
 }
 
-// All values of an IN. False: one of them cannot be used in a constraint.
+// All values of an IN. False: one of them is unsuitable for a constraint.
 bool read_values(sqlite3_value *list, std::vector<Value> &values)
 {
 	sqlite3_value *each = nullptr;

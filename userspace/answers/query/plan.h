@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which constraints of a query a table of events handles itself (xBestIndex): SQLite's constraints -> a plan, before
-// values are known; then plan and values -> what a scan does.
-//
-// choose() is called for xBestIndex, perhaps often for one query; options() for every xFilter. EXPLAIN QUERY PLAN shows
-// text(). Invariant: SQLite checks every constraint of a plan again for each row, except the table's argument, a
+// Which constraints of a query a table of events handles itself (xBestIndex): from SQLite's constraints to a plan,
+// before values are known; then from plan and values to the options of a scan.
+// choose() is called for xBestIndex, possibly often for one query; options() for every xFilter. EXPLAIN QUERY PLAN
+// shows text(). Invariant: SQLite checks every constraint of a plan again for each row, except the table's argument, a
 // filter.
 #pragma once
 
@@ -27,11 +26,11 @@ struct Plan {
 
 	// "time_ns>=? name IN ? with threads, in order of time"
 	std::string text(const EventColumns &columns) const;
-	// Differs from that of any other plan of the same table.
+	// Unique among the plans of a table.
 	std::string key() const;
 };
 
-// Fills in what SQLite needs, except idxNum and idxStr. False: this way of running the query is not possible.
+// Sets SQLite's output fields, except idxNum and idxStr. False: the query cannot be run this way.
 bool choose(sqlite3_index_info &info, const EventColumns &columns, const Context &context, Plan &plan);
 
 // `values` as passed by SQLite, one per term.

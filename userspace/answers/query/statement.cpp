@@ -18,7 +18,7 @@ bool is_refused(int status)
 	return status == SQLITE_AUTH || status == SQLITE_READONLY;
 }
 
-// If the message starts with `start`: the part after it.
+// Whether the message starts with `start`; sets `rest`.
 bool begins(const std::string &message, const char *start, std::string &rest)
 {
 	if (!message.starts_with(start))
@@ -128,7 +128,7 @@ std::string Statement::sentence(std::string_view sql)
 		       (why.empty() ? "." + suggestions(name, database_.tables()) : ": " + why);
 	}
 	if (begins(message, "no such column: ", name)) {
-		// of the tables that the statement names
+		// Of the tables in the statement.
 		std::vector<std::string> known;
 		for (const std::string &table : database_.tables())
 			if (table != name && has_word(sql, table))

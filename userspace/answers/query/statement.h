@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One SQL statement on a Database, and what is wrong with it: one sentence, the line, a caret below the position.
-//
+// One SQL statement on a Database; errors have a message, the line, and a caret below the position.
 // One thread; the database outlives it. Invariant: an error about an unknown name suggests similar names; texts and
 // blobs of a row are valid until the next step().
 #pragma once

@@ -18,7 +18,7 @@ std::int64_t saturated(double value)
 	return value <= -9.2e18 ? lowest : value >= 9.2e18 ? highest : static_cast<std::int64_t>(value);
 }
 
-// The values that a column may have, both ends included: wider than a real, by what its digits leave open.
+// The values that a column may have, both ends included: wider than a real by its rounding.
 struct Span {
 	std::int64_t first, last;
 };
@@ -66,9 +66,9 @@ trace::TimeRange ticks_of(From column, Op op, const Value &value, const trace::T
 	if (std::holds_alternative<std::string>(value))
 		return {};
 	if (column == From::wall_ns && !trace.description().clock.steps.empty())
-		return {}; // the system's clock was set: a wall time may come twice
+		return {}; // the system's clock was set: a wall time may be ambiguous
 	if (column == From::ticks && trace.end_time() > static_cast<std::uint64_t>(highest))
-		return {}; // the column is negative there
+		return {}; // values there are negative
 	if (const auto *real = std::get_if<double>(&value); real && std::isnan(*real))
 		return nothing;
 	const auto [first, last] = span_of(column, value);

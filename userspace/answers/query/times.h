@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times as in the columns of events, and their conversion to ticks for seeking.
-//
+// Converts times in columns of events to ticks, for seeking.
 // Invariant: the range that ticks_of() returns includes every event that the constraint accepts; it may include more,
 // as SQLite checks again.
 #pragma once

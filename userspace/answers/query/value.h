@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A value as in SQL, and its conversion from and to SQLite.
-//
 // Integers are the 64 bits of two's complement: unsigned ones from 2^63 on appear negative, like hexadecimal literals
-// in SQL. Invariant: what is unknown is NULL.
+// in SQL. Invariant: unknown values are NULL.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@ namespace monitor::query {
 
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 
-// of SQLite's integers
+// The range of SQLite's integers.
 inline constexpr auto lowest = std::numeric_limits<std::int64_t>::min(),
 		      highest = std::numeric_limits<std::int64_t>::max();
 

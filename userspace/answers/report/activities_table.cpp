@@ -47,7 +47,7 @@ const char *meaning_of(Label label, ActivitySource source)
 	return "the activity that it was directly inside of; -: none";
 }
 
-// A process and a thread also have a number.
+// Processes and threads also have a number column.
 void add_label_columns(const activities::Grouping &grouping, std::vector<Column> &columns)
 {
 	for (const Label label : grouping.by) {
@@ -74,7 +74,7 @@ void add_labels(const activities::Grouping &grouping, const activities::TotalsRo
 	}
 }
 
-// How many had no exit of their own: only functions may have none.
+// Whether some had no exit: only functions may lack one.
 bool shows_left(const activities::Totals &totals)
 {
 	return totals.grouping().source == ActivitySource::program && totals.has_functions();
@@ -245,7 +245,7 @@ std::string function_name(const analyze::RecordingInfo &info, const analyze::Fun
 	return left_out.function < info.functions.chosen.size() ? info.functions.chosen[left_out.function].name : "?";
 }
 
-// Since the start of the recording.
+// When the function was left out, since the start of the recording.
 double seconds_in(const analyze::RecordingInfo &info, const analyze::FunctionLeftOut &left_out,
 		  const trace::Clock &clock)
 {
@@ -263,7 +263,7 @@ std::vector<std::string> never_patched(const activities::PatchedFunctions &patch
 	return names;
 }
 
-// ns of all events; nullopt: it was not calibrated.
+// In ns, of all events; nullopt: not calibrated.
 std::optional<double> cost_of(const activities::PatchedFunctions &patched_functions, const analyze::RecordingInfo &info)
 {
 	if (!info.calibration)

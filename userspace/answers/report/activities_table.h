@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Answers "how long did it take": system calls, blocked times, and what the programs say they were doing. A table from
-// what Totals (reading/activities/totals.h) summed.
+// Answers "how long did it take": the table of system calls, blocked times, and activities that programs mark, summed
+// by Totals (reading/activities/totals.h).
 #pragma once
 
 #include <string>
@@ -12,37 +12,37 @@
 
 namespace monitor::report {
 
-// Which shares of a program's activity the recording can determine.
+// Which parts of an activity's time the recording determines.
 struct KnownShares {
 	bool cpu = true;     // switches were recorded
-	bool waiting = true; // and wake-ups: what a thread that is not running waits for
+	bool waiting = true; // and wake-ups: blocked or waiting for a CPU
 };
 
 KnownShares known_shares(const analyze::RecordingInfo &info);
 
-// Why the recording does not show system calls (`of_calls`), or what threads slept in; "" if it does.
+// Why the recording lacks system calls (`of_calls`), or the calls in which threads slept; "" if it has them.
 std::string why_no_states(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds, bool of_calls);
 
-// `rows`: of `totals`. `counters`: null, or what was counted in the same time.
+// `rows`: from `totals`. `counters`: null, or the counts in the same time.
 Table activities_table(const activities::Totals &totals, const std::vector<activities::TotalsRow> &rows,
 		       const trace::Clock &clock, const KnownShares &known,
 		       const analyze::CountersInfo *counters = nullptr);
 
-// How an activity's counts were obtained.
+// How the counts of activities were obtained.
 std::string how_counted_text(const analyze::CountersInfo &counters, const Table &table);
 
-// What is in no row, as lines below the table; empty if nothing.
+// What is in no row, as lines below the table; "": nothing.
 std::string unpaired_text(const activities::Totals &totals);
 std::string unpaired_json(const activities::Totals &totals);
 
-// What a call of a recorded function takes longer, as its own time and that of its callers contain; empty if unknown.
+// The cost of recording a function's call, which is part of its own time and its callers'; empty if unknown.
 std::string call_cost_text(const analyze::RecordingInfo &info);
 
 // The functions that record --budget left out; empty if none.
 std::string left_out_text(const analyze::RecordingInfo &info, const trace::Clock &clock);
 std::string left_out_json(const analyze::RecordingInfo &info, const trace::Clock &clock);
 
-// Of functions that programs patch in themselves: those that none did, and what their events cost.
+// For functions that programs patch in themselves: those that none patched, and the cost of their events.
 std::string patched_functions_text(const activities::PatchedFunctions &patched_functions,
 				   const analyze::RecordingInfo &info);
 std::string patched_functions_json(const activities::PatchedFunctions &patched_functions,

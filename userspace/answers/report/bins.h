@@ -10,13 +10,13 @@
 namespace monitor::report {
 
 struct Bin {
-	std::string first, last; // as text: "1.02 us", or a plain number
+	std::string first, last; // printed: "1.02 us", or a plain number
 	std::uint64_t count = 0;
 };
 
 struct Bins {
-	std::string row;       // what distinguishes it, printable
-	std::vector<Bin> bins; // ascending; those between two that are not empty are there, too
+	std::string row;       // its label, printable
+	std::vector<Bin> bins; // ascending; empty bins in between are included
 };
 
 } // namespace monitor::report

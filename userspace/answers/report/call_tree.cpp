@@ -9,8 +9,8 @@
 namespace monitor::report {
 namespace {
 
-// The way from an event to its probe, and the monitor's own functions. Where a program enters the kernel, and there is
-// nothing after it, says no more than the event.
+// The kernel's frames between an event and its probe, and the monitor's own functions; also a kernel entry function
+// that calls nothing, which adds nothing to the event.
 bool is_probe(const std::string &function)
 {
 	for (const char *name : {"entry_SYSCALL_64_after_hwframe", "do_syscall_64", "asm_exc_page_fault",
@@ -25,7 +25,7 @@ bool is_probe(const std::string &function)
 	return false;
 }
 
-// `why` as the trace's description calls it; `module`: of the outermost frame, at which the walk ended.
+// `why`: the reason in the trace's description; `module`: of the outermost frame, at which the walk ended.
 std::string truncated_text(const std::string &why, const std::string &module)
 {
 	const bool is_of_file = why == "no rule" || why == "unknown rule" || why == "unreadable";
@@ -106,7 +106,7 @@ void CallTree::add_frames(std::vector<symbols::Name> &path, const analyze::Stack
 	const std::size_t first_of_user = path.size();
 	if (is_truncated)
 		path.emplace_back();
-	// The innermost frame of a program in the kernel is where it will go on, all others are return addresses.
+	// A program's innermost frame is the next instruction, all others are return addresses.
 	for (std::size_t i = stack ? stack->frames.size() : 0; i-- > 0;)
 		if (stack->frames[i])
 			append(path, symbolizer_.user(process, time, stack->frames[i],
@@ -135,7 +135,7 @@ void CallTree::add_frames(std::vector<symbols::Name> &path, const analyze::Stack
 		path.pop_back();
 }
 
-// An interrupt has a stack in the kernel only: the program that it met has nothing to do with it.
+// An interrupt's stack has kernel frames only: the interrupted program is unrelated.
 void CallTree::add_waker(std::vector<symbols::Name> &path, const analyze::StackFold::StackKey &key, std::uint64_t time,
 			 const StackOwners &owners, const analyze::StackFold &fold)
 {
@@ -159,8 +159,7 @@ void CallTree::add_waker(std::vector<symbols::Name> &path, const analyze::StackF
 	append(path, frames);
 }
 
-// So that whoever goes through the tree can do it by recursion, whatever was inlined where, by a file that is not
-// trusted.
+// Limits the depth, so that the tree can be walked recursively, whatever an untrusted file says was inlined.
 void CallTree::shorten(std::vector<symbols::Name> &path)
 {
 	if (path.size() <= max_depth)
@@ -188,7 +187,7 @@ void CallTree::add(const analyze::StackFold::StackKey &key, const analyze::Stack
 	} else {
 		add_frames(path, key, key.thread->tgid, value.time, fold, is_truncated);
 		if (key.at == analyze::StackSample::At::timer && !key.address && !key.kernel)
-			path.push_back(symbolizer_.other("[kernel]")); // where it was there was not recorded
+			path.push_back(symbolizer_.other("[kernel]")); // its stack was not recorded
 	}
 	if (path.empty()) {
 		path.push_back(symbolizer_.other("[no stack]"));

@@ -22,7 +22,7 @@ double seconds_of(const RecordingInfo &info)
 	return static_cast<double>(info.counted.ns) / 1e9;
 }
 
-// Totals that the recorder wrote from time to time, of each count or time.
+// The totals that the recorder wrote periodically, per count or time.
 class Series {
 public:
 	using Totals = std::vector<std::uint64_t>;
@@ -49,7 +49,7 @@ public:
 
 	const std::map<std::uint64_t, std::map<std::uint64_t, Totals>> &by_time() const { return by_time_; }
 
-	// What was added between two of the times, or since 0; nullopt: one of these is missing.
+	// The difference between two of the times, or since 0; nullopt: one of these is missing.
 	std::optional<Totals> growth(std::uint64_t from, std::uint64_t to, std::uint64_t number) const
 	{
 		const Totals *now = find(to, number), *before = find(from, number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `record --count` counted: by count, by CPU, or in each interval of --every.
+// The results of `record --count`: by count, by CPU, or per interval of --every.
 #pragma once
 
 #include "reading/analyze/recording_info.h"
@@ -8,15 +8,15 @@
 
 namespace monitor::report {
 
-// Below the tables: for how long was counted, and what is in no count.
+// Below the tables: the duration of counting, and what is in no count.
 std::string counted_text(const analyze::RecordingInfo &info);
 
-// count, count per second of the recording, expression
+// Columns: count, count per second of the recording, expression.
 Table counts_table(const analyze::RecordingInfo &info);
-// One row for each CPU, and one for the events of programs if there were any.
+// A row per CPU, and one for the events of programs if there were any.
 Table counts_by_cpu(const analyze::RecordingInfo &info);
-// One row for each interval, with what was counted and timed in it, from the trace's `count` and `timed` tokens. Throws
-// Error: there are none.
+// A row per interval, with the counts and times in it, from the trace's `count` and `timed` tokens. Throws Error: there
+// are none.
 Table counts_by_time(trace::Trace &trace, const analyze::RecordingInfo &info);
 
 } // namespace monitor::report

@@ -17,13 +17,12 @@ namespace {
 
 constexpr std::string_view mark = "/*data*/null";
 
-// The functions of a page. Where two traces are compared, one that differs in what compilers add to its name is the
-// same.
+// The functions of a page. For a comparison of two traces, names that differ only in compilers' suffixes are the same.
 class Names {
 public:
 	explicit Names(bool is_comparison) : is_comparison_(is_comparison) {}
 
-	// As the trace that is shown has it, if it does.
+	// Uses the name in the shown trace, if it occurs there.
 	std::size_t number_of(symbols::FrameName name, bool is_shown)
 	{
 		const std::pair shown(name.text(), name.is_kernel ? "kernel " + name.module : name.module);
@@ -56,8 +55,8 @@ private:
 	std::vector<Name> names_;
 };
 
-// The nodes of a graph, each before its children, as the page reads them: for each its depth, its name and how much is
-// spent there and below, then before. Children of both trees are the same if they have the same name.
+// The merged nodes of one or two trees, in the page's format: parents first; for each node its depth, its name and the
+// amount in its subtree, then that of the trace before. Children of both trees are the same if they have the same name.
 class Merged {
 public:
 	Merged(const FlameGraph &graph, Names &names) : graph_(graph), names_(names)
@@ -129,7 +128,7 @@ private:
 	std::vector<std::uint64_t> total_, before_;
 };
 
-// Text in a script element ends at the next `<`, wherever it is.
+// JSON for a script element, which must not contain `<`.
 std::string for_script(const std::string &json)
 {
 	std::string text;
@@ -142,7 +141,7 @@ std::string for_script(const std::string &json)
 	return text;
 }
 
-// What is between these two, without them.
+// The text between two marks, without these.
 std::string_view between(std::string_view begin, std::string_view end)
 {
 	const std::string_view page = flame_graph_page;
@@ -151,7 +150,7 @@ std::string_view between(std::string_view begin, std::string_view end)
 }
 
 constexpr std::string_view policy_begin = "<meta http-equiv=\"Content-Security-Policy\"";
-// Both as they stand in the page: the script's data is in another element.
+// The marks in the page; the data is in another script element.
 constexpr std::string_view style_begin = "<style>\n", style_end = "</style>", script_begin = "<script>\n",
 			   script_end = "</script>";
 
@@ -176,7 +175,7 @@ std::string linked_flame_page(const FlamePage &page)
 {
 	std::string text = flame_page(page);
 	replace(text, fmt::format("{}{}\">\n", policy_begin, between(policy_begin, "\">\n")),
-		""); // the server has its own
+		""); // the server has a style of its own
 	replace(text, fmt::format("{}{}{}", style_begin, flame_style(), style_end),
 		"<link rel=\"stylesheet\" href=\"flame.css\">");
 	replace(text, fmt::format("{}{}{}", script_begin, flame_script(), script_end),

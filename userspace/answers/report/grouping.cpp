@@ -18,7 +18,7 @@ std::size_t Grouping::find(const analyze::Thread &thread, std::uint64_t cgroup)
 	if (options_.filtering && thread.filtered)
 		return named("other", true);
 	const analyze::Thread &leader = fold_.leader(thread);
-	// Of several processes, those whose time is known keep it.
+	// Hidden threads have rows of their own, so that the others' times stay known.
 	const char *const apart = thread.hidden && thread.has_run ? " (hidden)" : "";
 	if (thread.sum != analyze::Sum::none && of_one())
 		return named(thread.label());

@@ -17,7 +17,7 @@ enum class GroupBy { process, thread, cpu, command, cgroup };
 
 struct GroupingOptions {
 	GroupBy by = GroupBy::process;
-	bool filtering = false; // threads not selected by -p form one row, `other`
+	bool filtering = false; // threads rejected by -p form one row, `other`
 	std::map<std::uint64_t, std::string> cgroup_paths;
 };
 
@@ -28,18 +28,18 @@ public:
 		std::int32_t pid = -1; // -1: of several processes
 		bool in_tree = false;  // of the recorded command
 		bool other = false;
-		bool hidden = false; // includes threads that the kernel hides: their usage is unknown
+		bool hidden = false; // includes hidden threads, whose usage is unknown
 	};
 
 	Grouping(const analyze::ThreadFold &fold, const GroupingOptions &options) : fold_(fold), options_(options) {}
 
-	// Index into rows(); adds a row if needed. `cgroup`: of what the thread used in this one.
+	// Index into rows(); adds a row if needed. `cgroup`: where the usage occurred.
 	std::size_t row_of(const analyze::Thread &thread, std::uint64_t cgroup);
 	std::size_t row_of(const analyze::Thread &thread) { return row_of(thread, fold_.cgroup_of(thread)); }
 	std::string cgroup_path(std::uint64_t id) const;
 	const std::vector<Row> &rows() const { return rows_; }
 
-	// The head of a table, and of one of its rows.
+	// The leading columns of a table, and their cells in a row.
 	std::vector<Column> columns() const;
 	std::vector<Cell> cells(const Row &row) const;
 

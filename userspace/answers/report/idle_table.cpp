@@ -12,11 +12,11 @@ Cell share_cell(std::uint64_t part, std::uint64_t whole)
 	return whole ? Cell(100 * static_cast<double>(part) / static_cast<double>(whole)) : Cell();
 }
 
-// Idle time as it is known from the switches.
+// A CPU's idle time, from the switches.
 struct TimeShare {
 	std::uint64_t idle = 0, unknown = 0, window = 0; // ticks
 
-	// Whether the share is in the interval, whatever happened in the time that is unknown.
+	// Whether the share may be in the interval, whatever the unknown time was.
 	bool may_be_in(const ShareInterval &interval) const
 	{
 		const auto of_window = [&](std::uint64_t ticks) {

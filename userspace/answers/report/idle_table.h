@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Answers "how much of each CPU was idle" twice: by the number of samples, with the interval that sampling leaves open,
-// and by time, from the switches.
+// Answers "how much of each CPU was idle" twice: from samples, with their confidence interval, and from the switches,
+// by time.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct ShareInterval {
 	double low = 0, high = 1;
 };
 
-// Of a share of which `hits` of `samples` were seen: the 95 % interval of a binomial distribution, by Wilson's formula.
-// Without samples every share is possible. The `missing` samples, which are not in `samples`, may be hits or not.
+// The 95 % confidence interval of a share with `hits` of `samples` (binomial distribution, Wilson's formula). Without
+// samples any share is possible. `missing` samples, not included in `samples`, may be hits or not.
 ShareInterval share_interval(std::uint64_t hits, std::uint64_t samples, std::uint64_t missing);
 
 // After the last event.

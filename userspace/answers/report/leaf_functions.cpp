@@ -20,7 +20,7 @@ LeafFunctions leaf_functions(const analyze::StackFold &fold, symbols::Symbolizer
 			in_programs.emplace_back(&key, &value);
 	}
 	if (found.in_programs < LeafFunctions::min_samples)
-		return found; // and no file is read
+		return found; // without reading files
 	std::unordered_map<symbols::Name, std::uint64_t> samples;
 	for (const auto &[key, value] : in_programs)
 		samples[symbolizer.user(key->thread->tgid, value->time, key->address, false).back()] += value->count;

@@ -77,7 +77,7 @@ std::vector<MeasuredRow> rows_by_group(const analyze::CounterPart &part, Counter
 	const analyze::Scope &scope = thread_fold.scope();
 
 	std::vector<MeasuredRow> rows;
-	std::vector<const analyze::Thread *> threads; // in an order that is the same in every run
+	std::vector<const analyze::Thread *> threads; // in the same order in every run
 	for (const auto &[thread, cgroups] : part.threads)
 		if (thread->selected)
 			threads.push_back(thread);
@@ -108,7 +108,7 @@ std::vector<MeasuredRow> rows_by_group(const analyze::CounterPart &part, Counter
 	return rows;
 }
 
-// The smallest share of time in which a measurement's counters were counting, over all rows.
+// The smallest fraction of time in which a measurement's counters were counting, over all rows.
 double min_counting(const Table &table, const std::string &name)
 {
 	double least = 100;
@@ -130,7 +130,7 @@ bool has_value(const Table &table, const std::string &name)
 	return false;
 }
 
-// Why a measurement has no value in any row; "" if it has one.
+// Why no row has a value of a measurement; "" if one has.
 std::string why_none(const Measurement &measurement, const Table &table)
 {
 	if (!measurement.missing.empty() || has_value(table, measurement.name))
@@ -220,8 +220,8 @@ std::string provenance_text(const analyze::CountersInfo &info, const Table &tabl
 		else
 			missing[why] += (missing[why].empty() ? "" : ", ") + measurement.name;
 	}
-	// The error of a code is below 1 / 2^bits of full scale; their weights, the denominators, are truncated to as
-	// many bits, which moves a mean by at most a quarter of that.
+	// A code's error is below 1 / 2^bits of full scale; its weight, the denominator, is truncated to as many bits,
+	// which changes a mean by at most a quarter of that.
 	if (info.ratio_bits)
 		text += fmt::format("recorded as ratios of {} bits: off by less than {:.2g} % of full scale; -: above "
 				    "full scale in some interval\n",

@@ -13,28 +13,28 @@ namespace monitor::report {
 
 struct MeasurementsOptions {
 	GroupingOptions grouping;
-	std::uint64_t every_ticks = 0; // as for the fold: rows for each part of the time
+	std::uint64_t every_ticks = 0; // length of a part of the time, which has its own rows; 0: one part
 };
 
-// Rows by descending time; then `idle`, and `unknown` for what follows losses: together all that was counted. Next to
-// each measurement a column NAME_counting_percent: how much of the time its counters were counting (100: exact).
+// Rows by descending time; then `idle`, and `unknown` after losses: the sum is all that was counted. After each
+// measurement a column NAME_counting_percent: the part of the time in which its counters were counting (100: exact).
 Table measurements_table(const analyze::CounterFold &fold, const analyze::ThreadFold &thread_fold,
 			 const trace::Clock &clock, const MeasurementsOptions &options);
 
-// The columns of measurements, for any table, and a row's cells: the time that its counts cover, then each measurement
-// with how much of that time was counted.
+// The columns of measurements, for any table, and their cells in a row: the time that its counts cover, then each
+// measurement and the part of that time in which it was counting.
 void add_measurement_columns(const analyze::CountersInfo &info, std::vector<Column> &columns);
 void add_measurements(const analyze::CountersInfo &info, const analyze::CounterSums &sums, const trace::Clock &clock,
 		      std::vector<Cell> &cells);
 
-// Without the counting columns of what was counted all the time; for text output.
+// Removes counting columns that are 100 everywhere; for text output.
 Table without_exact(const Table &table);
 
 // How each measurement was counted, and why some are missing: lines of text, or a JSON array.
 std::string provenance_text(const analyze::CountersInfo &info, const Table &table);
 std::string provenance_json(const analyze::CountersInfo &info, const Table &table);
 
-// Of which CPUs it is not known what was counted; "": of none.
+// CPUs whose counts are unknown; "": none.
 std::string uncounted_text(const analyze::CounterFold &fold);
 
 } // namespace monitor::report

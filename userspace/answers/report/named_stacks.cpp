@@ -20,7 +20,7 @@ symbols::SymbolOptions stacks_with_times(symbols::SymbolOptions options, const t
 bool was_recorded(StackBy by, const analyze::RecordingInfo &info)
 {
 	if (!info.complete() && info.stacks.timer_hz == 0 && info.stacks.at.empty())
-		return true; // it could not say so
+		return true; // it was killed before it could say
 	const auto has = [&](const char *kind) { return info.stacks.at.contains(kind); };
 	switch (by) {
 	case StackBy::cpu:

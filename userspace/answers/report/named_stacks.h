@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The stacks of a trace with their names, as call trees. Made from StackFold after the fold, by whoever shows them:
-// reports, flame graphs, exports, the picture.
+// The stacks of a trace with names, as call trees. Made from StackFold after the fold; used by reports, flame graphs,
+// exports and the picture.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@
 
 namespace monitor::report {
 
-// What --by calls them.
+// The values of --by.
 inline const std::vector<std::pair<std::string, StackBy>> stack_groupings = {{"cpu", StackBy::cpu},
 									     {"offcpu", StackBy::offcpu},
 									     {"wait", StackBy::wait},
 									     {"fault", StackBy::fault},
 									     {"other", StackBy::other}};
-// Whether stacks of that kind were taken, and any; of a killed recording they may have been.
+// Whether stacks of that kind, or of any, were taken; in a killed recording they may have been.
 bool was_recorded(StackBy by, const analyze::RecordingInfo &info);
 bool has_stacks(const analyze::RecordingInfo &info);
 
-// The stacks of a trace with their names. What it is made of must outlive it.
+// The stacks of a trace with names. The constructor's arguments must outlive it.
 class NamedStacks {
 public:
 	NamedStacks(const std::string &directory, const trace::Clock &clock, const analyze::RecordingInfo &info,
@@ -36,15 +36,15 @@ public:
 		    symbols::SymbolOptions options);
 	NamedStacks(const NamedStacks &) = delete;
 
-	// Before the first tree: trees are of the recorded command alone.
+	// Called before the first tree: restricts trees to the recorded command.
 	void show_command() { shows_command_ = true; }
-	// Made when it is first asked for.
+	// Made on demand.
 	const CallTree &tree(StackBy by);
-	// What the tree would have of others, as its total().
+	// The total() that the tree would have of other processes.
 	std::uint64_t others(StackBy by);
-	// Of some of them.
+	// The tree of some threads.
 	CallTree tree(StackBy by, const CallTree::Includes &includes);
-	// Of the threads that are included.
+	// For the threads that are included.
 	LeafFunctions leaf_functions(const std::function<bool(const analyze::Thread &)> &includes)
 	{
 		return report::leaf_functions(fold_, symbolizer_, includes);

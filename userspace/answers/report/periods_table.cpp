@@ -16,7 +16,7 @@ Table periods_table(const analyze::Periods &periods, const trace::Description &d
 	std::map<std::uint32_t, std::string> names;
 	for (const auto &cls : description.classes())
 		names.emplace(cls->id, cls->name);
-	std::map<std::string, std::uint64_t> counts; // a class may have a short and a long form
+	std::map<std::string, std::uint64_t> counts; // an event's short and long form are two classes
 	for (const auto &[id, count] : periods.events) {
 		const auto name = names.find(id);
 		counts[name == names.end() ? fmt::format("class {}", id) : name->second] += count;

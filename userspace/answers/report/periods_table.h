@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Answers "what happened how often" from statistics (record --statistics), which have the numbers of events only.
+// Answers "what happened how often" from statistics with numbers of events only (record --statistics --count-only).
 #pragma once
 
 #include "reading/analyze/thread_fold.h"

@@ -41,11 +41,11 @@ private:
 
 	Format format_;
 	std::vector<std::string> columns_;
-	std::vector<std::string> keys_; // of JSON: unique
+	std::vector<std::string> keys_; // for JSON: unique
 	std::FILE *to_;
-	std::vector<std::vector<std::string>> kept_; // texts
+	std::vector<std::vector<std::string>> kept_; // printed cells
 	std::vector<std::size_t> widths_;
-	std::vector<bool> is_left_; // some value is not a number
+	std::vector<bool> is_left_; // a value is not a number
 	bool has_widths_ = false;
 	std::uint64_t rows_ = 0;
 };

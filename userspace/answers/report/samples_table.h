@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Answers "what were the CPUs doing when all were sampled": a row per process from what SampleFold counted, and how far
-// apart the answers were.
+// Answers "what were the CPUs doing when all were sampled": a row per process from SampleFold, and the spread of the
+// answers' times.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ namespace monitor::report {
 
 Table segments_table(const analyze::SegmentFold &fold, const analyze::CountersInfo &info, const trace::Clock &clock);
 
-// What is in no row, or in a wrong one, and why; "" if nothing.
+// What is in no row, or in a wrong one, with the reason; "": nothing.
 std::string segments_text(const analyze::SegmentFold &fold, const analyze::RecordingInfo &info);
 
 } // namespace monitor::report

@@ -12,7 +12,7 @@ namespace monitor::report {
 namespace {
 
 constexpr std::size_t max_printed_depth = 128;
-constexpr std::size_t max_printed_parts = 3; // of what is truncated
+constexpr std::size_t max_printed_parts = 3; // of truncated stacks
 
 double percent_of(std::uint64_t part, std::uint64_t whole)
 {
@@ -29,7 +29,7 @@ std::string amount_text(std::uint64_t value, const trace::Clock &clock, StackBy 
 	return is_time(by) ? duration_text(static_cast<double>(clock.to_ns(value))) : count_text(value);
 }
 
-// Of the whole recording.
+// For the whole recording.
 analyze::StacksAt counts_of(const analyze::RecordingInfo &info, StackBy by)
 {
 	analyze::StacksAt sum;
@@ -49,7 +49,8 @@ analyze::StacksAt counts_of(const analyze::RecordingInfo &info, StackBy by)
 	return sum;
 }
 
-// Where only frame pointers lead to the caller: of a function that sets none it is missing, and nothing shows that.
+// Code without a file, where callers are found by frame pointers only: the caller of a function without one is missing,
+// unnoticed.
 bool is_in_no_file(const symbols::FrameName &name)
 {
 	return name.module == "[jit]" || name.function == "[code in no file]";
@@ -69,7 +70,7 @@ std::uint64_t innermost(const CallTree &tree, bool (*is_such)(const symbols::Fra
 	return sum;
 }
 
-// The end of a chain of nodes of the same function that have nothing else below them worth showing.
+// The last of a chain of nodes of one recursive function that have no other children worth showing.
 std::uint32_t end_of_recursion(const CallTree &tree, std::uint32_t number, double min_amount, std::size_t &calls)
 {
 	for (calls = 1;; ++calls) {

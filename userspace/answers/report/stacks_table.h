@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Answers "where in the program": the functions of a call tree by what was spent in them, and the tree itself.
+// Answers "where in the program": the functions of a call tree by the amount spent in them, and the tree itself.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 
 namespace monitor::report {
 
-// A row per function, the largest first.
+// A row per function, largest first.
 Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by);
 
-// The calls that lead to at least `least` of the total, indented; of a function that calls itself again and again, the
-// first and how often. Lines are cut at `max_width` characters, 0: none.
+// The calls with at least `least` of the total, indented; a recursive function once, with the number of its calls.
+// Lines are cut at `max_width` characters, 0: never.
 std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double least,
 		       std::size_t max_width);
 
-// How much of it has no stack, or an incomplete one.
+// How much has no stack, or an incomplete one.
 std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info, StackBy by);
 std::string stacks_json(const CallTree &tree, const trace::Clock &clock, const analyze::RecordingInfo &info,
 			StackBy by);

@@ -53,7 +53,7 @@ std::vector<const activities::DistributionRow *> ordered(const activities::Rows 
 	return all;
 }
 
-// If threads distinguish rows, a column gives their process.
+// Keys with threads get a column with their process.
 bool adds_process(const std::vector<std::string> &names)
 {
 	return std::any_of(names.begin(), names.end(), trace::names_a_thread) &&
@@ -100,7 +100,7 @@ std::vector<const activities::DistributionRow *> largest(const activities::Rows 
 	return all;
 }
 
-// mean, standard deviation, minimum, percentiles, maximum
+// Columns: mean, standard deviation, minimum, percentiles, maximum.
 void add_shape_columns(Table &table, const std::string &suffix, Unit unit)
 {
 	for (const auto &[key, title] :
@@ -109,7 +109,7 @@ void add_shape_columns(Table &table, const std::string &suffix, Unit unit)
 		table.columns.push_back({key + suffix, title, unit});
 }
 
-// The range of numbers with as many bits as this one, and of the same sign.
+// The range of numbers of the same sign with as many bits.
 std::pair<std::int64_t, std::int64_t> power_around(std::int64_t value)
 {
 	if (value == 0)
@@ -144,7 +144,7 @@ Cell rate_of(std::uint64_t count, double wall_ns)
 	return wall_ns > 0 ? Cell(static_cast<double>(count) / wall_ns * 1e9) : Cell();
 }
 
-// By powers of two: visit(first, last, count), in order.
+// Calls visit(first, last, count) per power of two, in order.
 template <class Visit> void visit_powers(const Distribution &values, const Visit &visit)
 {
 	std::int64_t first = 0, last = -1;
@@ -162,7 +162,7 @@ template <class Visit> void visit_powers(const Distribution &values, const Visit
 		visit(first, last, sum);
 }
 
-// A plain number, unchanged if a cell can hold it.
+// A plain number, exact if a cell can hold it.
 Cell plain_cell(std::int64_t value)
 {
 	return value >= 0 ? Cell(static_cast<std::uint64_t>(value)) : Cell(static_cast<double>(value));
@@ -278,7 +278,7 @@ Table joined(const std::vector<std::pair<std::string, Table>> &parts)
 							     [&](const Column &has) { return has.key == wanted.key; }) -
 						all.columns.begin());
 	};
-	for (const bool is_measured : {false, true}) // columns that distinguish rows come first
+	for (const bool is_measured : {false, true}) // key columns come first
 		for (const auto &[name, part] : parts)
 			for (const Column &column : part.columns)
 				if ((column.unit != Unit::text) == is_measured && place(column) == all.columns.size())
@@ -339,7 +339,7 @@ std::vector<Bins> bins_of(const activities::Rows &rows, const ThreadTable &threa
 	for (const activities::DistributionRow *row : largest(rows, threads, max_rows)) {
 		Bins &made = all.emplace_back();
 		made.row = printable(text_of(row->cells, threads));
-		std::int64_t next = 0; // the least value above those that were visited
+		std::int64_t next = 0; // the smallest value not visited yet
 		visit_powers(row->values, [&](std::int64_t first, std::int64_t last, std::uint64_t count) {
 			for (; next > 0 && next < first; next *= 2)
 				made.bins.push_back({shown(next), shown(2 * next - 1), 0});

@@ -56,7 +56,7 @@ std::string clock_text(const Summary &summary)
 	return text;
 }
 
-// "" if the rows are of the whole recording.
+// "" if the rows cover the whole recording.
 std::string window_text(const std::optional<Window> &window, bool are_figures_of_it = false)
 {
 	if (!window || (window->is_all && window->cpus.empty() && !window->of_threads))
@@ -84,7 +84,7 @@ std::string periods_text(const analyze::Periods &periods, bool counts_only, std:
 	return text;
 }
 
-// Of a recording of statistics, which may go on: what its periods in the window say.
+// For a recording of statistics, perhaps running: the figures of its periods in the window.
 void use_periods(Summary &summary, const analyze::Periods &periods, const analyze::RecordingInfo &info,
 		 const trace::Clock &clock)
 {
@@ -95,7 +95,7 @@ void use_periods(Summary &summary, const analyze::Periods &periods, const analyz
 	summary.recorder_cpu_ns = static_cast<double>(periods.recorder_ns);
 	summary.lost_by_cpu.clear();
 	if (periods.lossy && !periods.lost)
-		summary.lost.reset(); // they were not counted yet
+		summary.lost.reset(); // not counted yet
 	else
 		summary.lost = periods.lost;
 	if (!info.complete())
@@ -110,7 +110,7 @@ void use_periods(Summary &summary, const analyze::Periods &periods, const analyz
 	summary.probes = cost::probe_cost(counted);
 }
 
-// What the streams hold, if the recording left no counts.
+// The tokens in the streams, if the recording left no counts.
 std::uint64_t count_tokens(trace::Trace &trace)
 {
 	std::uint64_t tokens = 0;
@@ -227,7 +227,7 @@ std::string range_text(const cost::ProbeCost &cost)
 	return cost.when.empty() ? "" : " (" + cost.when + ")";
 }
 
-// A loop finds the probes in the caches; other code does not, so what is computed from loops is the least.
+// Probes in a loop are in the caches; in other code they are not, so costs computed from loops are lower bounds.
 std::string damage_text(std::size_t problems)
 {
 	return problems == 0

@@ -23,7 +23,7 @@ bool same(const std::string &a, const std::string &b)
 				  [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// At least three digits: "0.853", "12.4", "7.61 M"; of small ones two: "0.0012", "1.3e-05".
+// At least three digits: "0.853", "12.4", "7.61 M"; two for small values: "0.0012", "1.3e-05".
 std::string ratio_text(double value)
 {
 	const std::pair<double, const char *> large[] = {{1e9, " G"}, {1e6, " M"}, {1e3, " k"}, {1, ""}};
@@ -48,7 +48,7 @@ std::string csv_of(const Cell &cell)
 	return "";
 }
 
-// Narrows the widest columns of text, but none to less than can be recognized.
+// Narrows the widest text columns, but keeps them recognizable.
 void fit(std::vector<std::size_t> &widths, const std::vector<Column> &columns, std::size_t max_width)
 {
 	constexpr std::size_t gap = 2, min_width = 12;
@@ -67,7 +67,7 @@ void fit(std::vector<std::size_t> &widths, const std::vector<Column> &columns, s
 	}
 }
 
-// Narrowed as far as is reasonable before another column is left out.
+// The width to which a column may be narrowed before another one is left out.
 std::size_t needed_width(const Table &table, std::size_t column)
 {
 	constexpr std::size_t enough = 16;
@@ -268,7 +268,7 @@ std::vector<std::string> fit_columns(Table &table, std::size_t max_width)
 	std::vector<std::size_t> left_out;
 	while (total > max_width + gap) {
 		const auto last = std::ranges::max_element(kept, {}, [&](std::size_t i) {
-			return std::pair(table.columns[i].rank, i); // of equal ones the rightmost
+			return std::pair(table.columns[i].rank, i); // of equal ranks the rightmost
 		});
 		if (last == kept.end() || table.columns[*last].rank == 0)
 			break;

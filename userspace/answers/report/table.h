@@ -14,16 +14,16 @@
 
 namespace monitor::report {
 
-// instant: a time of the trace, in ns since it began, as `monitor list` prints it. difference: of two times, in ns.
+// instant: a time of the trace, in ns since its start, as `monitor list` prints it. difference: of two times, in ns.
 enum class Unit { text, count, ratio, nanoseconds, difference, instant, percent, flag, bytes };
 
 struct Column {
 	std::string key;   // in JSON and CSV, with the unit: "cpu_ns"
 	std::string title; // in text: "CPU"
 	Unit unit = Unit::text;
-	unsigned rank = 0;     // where there is no room, those with the highest go first; 0: it always stays
+	unsigned rank = 0;     // without space, the highest go first; 0: never left out
 	std::string meaning{}; // one line, for legend_text()
-	bool is_rare = false;  // text leaves it out where it is 0, or not known, in every row
+	bool is_rare = false;  // left out of text if it is 0 or unknown in every row
 };
 
 inline Column recorded_column()
@@ -33,10 +33,10 @@ inline Column recorded_column()
 
 using Cell = std::variant<std::monostate, std::string, std::uint64_t, double, bool>;
 
-// What is drawn of a table (answers/plot/).
+// What charts show of a table (answers/plot/).
 struct Figure {
-	std::string key;           // of a column; "": the first one of figures
-	std::string unknown_share; // the column with the percentage of it that is unknown; "": none
+	std::string key;           // of a column; "": the first figure
+	std::string unknown_share; // the column with its unknown share in percent; "": none
 };
 
 struct Table {
@@ -46,33 +46,32 @@ struct Table {
 
 	// Column by key or title, ignoring case; throws Error naming the available columns.
 	std::size_t column(const std::string &name) const;
-	// By descending numbers or ascending text.
+	// Sorts by descending numbers or ascending text.
 	void sort_by(std::size_t column);
 	void keep_top(std::size_t rows_kept);
-	// It has nothing to say: see Column::is_rare.
+	// Whether text omits the column: see Column::is_rare.
 	bool is_left_out(std::size_t column) const;
 };
 
 enum class Format { text, json, csv };
 
-// A cell as text prints it, and as a number; empty: it is none.
+// A cell as printed in text, and as a number; nullopt: it is none.
 std::string cell_text(const Cell &cell, Unit unit);
 std::optional<double> number_of(const Cell &cell);
 
-// `max_width`: of a line, in columns of a terminal; as long as all columns of text have some left, the widest are cut.
-// 0: any.
+// `max_width`: of a line, in terminal columns; the widest text columns are narrowed as far as possible. 0: unlimited.
 std::string to_text(const Table &table, std::size_t max_width = 0);
-// Without the columns that are left out: see Column::is_rare.
+// Removes columns with is_left_out().
 Table without_left_out(const Table &table);
-// Leaves out the columns that hold nothing in any row, then by their ranks as many as do not fit. Returns the titles of
-// these.
+// Removes columns without values, then those of the highest ranks until the table fits. Returns the titles of the
+// latter.
 std::vector<std::string> fit_columns(Table &table, std::size_t max_width);
-// A line for each column: its title and what it means.
+// A line per column: title and meaning.
 std::string legend_text(const Table &table);
-// The text, or its first characters and "…". 0: any.
+// The text, perhaps shortened with "…". 0: unlimited.
 std::string cut_text(const std::string &text, std::size_t max_width);
 std::string to_csv(const Table &table);
-// A JSON array of objects: as text, and to put it into another one.
+// A JSON array of objects: as text, and for embedding in other JSON.
 std::string to_json(const Table &table);
 nlohmann::ordered_json rows_json(const Table &table);
 
@@ -81,8 +80,8 @@ std::string csv_text(std::string_view text);
 // A column's name: quoted only if necessary.
 std::string csv_name(const std::string &name);
 
-inline constexpr std::size_t rows_in_text = 40; // of a table, unless --top gives another number
-// The line below a table of which this many rows are hidden; "" if all are.
+inline constexpr std::size_t rows_in_text = 40; // unless --top gives another number
+// The line below a table with this many hidden rows; "" for 0.
 std::string more_rows_text(std::size_t hidden);
 
 // "1.234 s", "12.3 ms", "45.6 us", "789 ns"

@@ -29,7 +29,7 @@ double mean_ns(std::uint64_t number, std::uint64_t total, const trace::Trace &tr
 	return static_cast<double>(total) / static_cast<double>(number) * 1e9 / static_cast<double>(clock.frequency_hz);
 }
 
-// The longest that the bucket of the p-quantile can have.
+// The upper end of the bucket with the p-quantile.
 std::uint64_t percentile(const EventTime &time, double p)
 {
 	const std::uint64_t rank = nearest_rank(p, time.number);
@@ -100,7 +100,7 @@ Table times_by_cpu(const trace::Trace &trace, const RecordingInfo &info)
 
 std::vector<Bins> times_bins(const trace::Trace &trace, const RecordingInfo &info)
 {
-	constexpr unsigned per_power = 8; // buckets, as edc_timed_bucket_first() makes them
+	constexpr unsigned per_power = 8; // buckets, see edc_timed_bucket_first()
 	const auto shown = [&](unsigned bucket) { return duration_text(ns_of(edc_timed_bucket_first(bucket), trace)); };
 	std::vector<Bins> all;
 	for (const EventTime &time : info.times) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `record --time` timed.
+// The results of `record --time`.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@
 
 namespace monitor::report {
 
-// A row for each time: number, number per second, mean, extremes, percentiles (the upper end of a bucket: at most an
-// eighth too high), total.
+// A row per time: number, number per second, mean, extremes, percentiles (the upper end of a bucket: at most an eighth
+// too high), total.
 Table times_table(const trace::Trace &trace, const analyze::RecordingInfo &info);
-// One row for each CPU on which they ended: number and mean.
+// A row per CPU on which they ended: number and mean.
 Table times_by_cpu(const trace::Trace &trace, const analyze::RecordingInfo &info);
 
-// By powers of two, of each time.
+// By powers of two, for each time.
 std::vector<Bins> times_bins(const trace::Trace &trace, const analyze::RecordingInfo &info);
 
-// Lines: what the names stand for, and what was not timed.
+// Lines: the definitions, and what was not timed.
 std::string times_notes(const analyze::RecordingInfo &info);
-// An array; besides the columns, the histogram and what was not timed.
+// An array with the columns, the histogram and what was not timed.
 std::string times_json(const trace::Trace &trace, const analyze::RecordingInfo &info);
 
 } // namespace monitor::report

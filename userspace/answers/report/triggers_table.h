@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When triggers fired, and why: a row for each firing.
+// When triggers fired, and why: a row per firing.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace monitor::report {
 struct FiringRow {
 	trigger::Fired fired;
 	std::string name;   // of the trigger
-	std::string thread; // its name; "": unknown
+	std::string thread; // thread name; "": unknown
 	std::string cause;  // the event as text; "": unknown
 	bool has_key = false;
-	std::string mark; // the TEXT of its mark
+	std::string mark; // the TEXT of its action `mark`
 	std::optional<std::uint64_t>
 	    spread; // ticks from the first CPU's part of the sample that it took to the last one's
 };
@@ -30,9 +30,9 @@ struct FiringRow {
 std::string event_text(const trace::Event &event);
 
 Table triggers_table(const std::vector<FiringRow> &rows, const trace::Trace &trace);
-// Lines: what each trigger waits for and does, how often it fired, and how soon the recorder knew.
+// Lines: each trigger's condition and actions, how often it fired, and the delay until the recorder noticed.
 std::string triggers_notes(const analyze::RecordingInfo &info);
-// An array of the same.
+// The same as an array.
 std::string triggers_json(const analyze::RecordingInfo &info);
 
 } // namespace monitor::report

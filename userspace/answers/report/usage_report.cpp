@@ -36,8 +36,8 @@ void add_mode_columns(std::vector<Column> &columns)
 		columns.push_back({column.key, column.title, Unit::percent, column.rank, column.meaning});
 }
 
-// What the kernel itself counted as a thread's CPU time within the recording. A thread that is not in the list of all
-// threads at the start began later. nullopt: unknown.
+// A thread's CPU time within the recording by the kernel's own count. A thread that is not in the list at the start
+// began later. nullopt: unknown.
 std::optional<std::uint64_t> counted_by_kernel_ns(const Thread &thread)
 {
 	const analyze::ThreadCounts &last = thread.at_exit.present ? thread.at_exit : thread.at_end;
@@ -46,7 +46,7 @@ std::optional<std::uint64_t> counted_by_kernel_ns(const Thread &thread)
 	return last.sum_exec_ns - thread.at_start.sum_exec_ns;
 }
 
-// The sum is known only if all its figures are.
+// The sum is unknown if one figure is.
 void add(std::optional<std::uint64_t> &sum, const std::optional<std::uint64_t> &value)
 {
 	sum = sum && value ? std::optional(*sum + *value) : std::nullopt;
@@ -69,14 +69,14 @@ Cell percent(std::uint64_t part, std::uint64_t whole)
 	return static_cast<double>(part) / static_cast<double>(whole) * 100;
 }
 
-// Of statistics that of the periods: what threads did between two recordings is not known.
+// For statistics the time of the periods, as usage between two recordings is unknown.
 std::uint64_t recorded_time(const analyze::ThreadFold &fold)
 {
 	return fold.periods().count ? fold.periods().ticks
 				    : fold.window_end() - std::min(fold.window_begin(), fold.window_end());
 }
 
-// /proc/stat's figure for a CPU starts again after the CPU was offline.
+// /proc/stat restarts a CPU's figure after the CPU was offline.
 std::uint64_t stolen(std::uint64_t start_ns, std::uint64_t end_ns)
 {
 	return end_ns < start_ns ? end_ns : end_ns - start_ns;
@@ -124,7 +124,7 @@ Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, co
 	for (const Thread &thread : fold.threads()) {
 		if (thread.tid == 0 || !thread.selected)
 			continue;
-		// The kernel counts what a thread used in all cgroups.
+		// The kernel's count covers all cgroups of a thread.
 		const bool is_divided = options.grouping.by == GroupBy::cgroup && !thread.left.empty();
 		std::optional<std::uint64_t> counted = is_divided ? std::nullopt : counted_by_kernel_ns(thread);
 		fold.visit_cgroups(thread, [&](std::uint64_t cgroup, const Usage &usage) {
@@ -214,7 +214,7 @@ Table cpu_table(const analyze::ThreadFold &fold, const trace::Clock &clock, cons
 			row.push_back(recorded.knows(cpu.usage, column.mode) ? percent(cpu.usage[column.mode], window)
 									     : Cell());
 		Cell steal;
-		// With several recordings the kernel's figures are of the last one.
+		// With several recordings the kernel's figures are the last one's.
 		if (fold.is_whole() && info.lives.empty() && info.kernel_counts.start && info.kernel_counts.end &&
 		    cpu.number < info.kernel_counts.start->steal_ns.size() &&
 		    cpu.number < info.kernel_counts.end->steal_ns.size())

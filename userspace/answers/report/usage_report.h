@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Answers "who used the CPUs, in which mode, and waited how long": tables from what ThreadFold folded.
+// Answers "who used the CPUs, in which mode, and waited how long": tables made from ThreadFold.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ namespace monitor::report {
 struct UsageOptions {
 	GroupingOptions grouping;
 	analyze::Recorded recorded;
-	bool with_sleepers = true; // also rows that only waited, slept or were moved
-	// Threads, and of what they used that in a cgroup; empty: all.
+	bool with_sleepers = true; // including rows that only waited, slept or migrated
+	// Restricts rows to threads, and to their usage in a cgroup; empty: all.
 	std::function<bool(const analyze::Thread &, std::uint64_t cgroup)> only{};
-	std::size_t max_rows = ~std::size_t(0); // those with the most CPU time
+	std::size_t max_rows = ~std::size_t(0); // keeps those with the most CPU time
 };
 
-// Sorted by CPU time; idle time and threads that did nothing are left out. `further_rows`: becomes how many there are
-// beyond max_rows.
+// Sorted by CPU time; without idle time and threads that did nothing. Sets `further_rows` to the number of rows beyond
+// max_rows.
 Table usage_table(const analyze::ThreadFold &fold, const trace::Clock &clock, const UsageOptions &options,
 		  std::size_t *further_rows = nullptr);
 
-// A row per CPU: where its time went, idle and steal included.
+// A row per CPU with its times, idle and steal included.
 Table cpu_table(const analyze::ThreadFold &fold, const trace::Clock &clock, const analyze::RecordingInfo &info,
 		const analyze::Recorded &recorded);
 

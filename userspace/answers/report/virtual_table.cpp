@@ -57,8 +57,8 @@ struct VirtualReport::Sum {
 	analyze::Usage usage;
 	std::array<double, bounds> running{}, waiting{}, blocked{}; // removed, by Bound
 
-	// `used`: all that the thread used, or in one cgroup, which has its share of what is removed.
-	// To virtual clocks a wait is one, throttled or not.
+	// `used`: the thread's usage, or that in one cgroup, which gets its share of what is removed. Virtual clocks do
+	// not distinguish waiting and throttled.
 	void add(const analyze::Thread &thread, const analyze::Usage &used, const cost::VirtualTimes &times)
 	{
 		const auto share = [](double removed, std::uint64_t part, std::uint64_t all) {
@@ -108,7 +108,7 @@ VirtualRow VirtualReport::row_of(const Sum &sum) const
 VirtualReport::VirtualReport(const analyze::ThreadFold &fold, const cost::VirtualTimes &times,
 			     const cost::VirtualCost &cost, const trace::Clock &clock, const UsageOptions &options)
     : cost_(cost), clock_(clock),
-      // Whether a thread or a device woke it decides how long it would have slept.
+      // Required because a sleep's virtual length depends on whether a thread or a device ended it.
       with_wakings_(options.recorded.wakings && options.recorded.interrupts && options.recorded.softirqs)
 {
 	Grouping grouping(fold, options.grouping);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `monitor report DIR --virtual` as a table: of each row the times that were measured, and beside them those that would
-// have been if nobody had measured (reading/cost/virtual_times.h), with their range.
+// The table of `monitor report DIR --virtual`: for each row the measured times and, beside them, those without
+// measurement (reading/cost/virtual_times.h), with their range.
 #pragma once
 
 #include <optional>
@@ -15,16 +15,16 @@
 
 namespace monitor::report {
 
-// A time in ns. Without a value the measured one is all that is known.
+// A time in ns. Without `value` only the measured one is known.
 struct VirtualTime {
 	double measured = 0;
 	std::optional<double> value{}, low{}, high{};
 };
 
-// Of a row, or of the recorded command with its descendants.
+// For a row, or for the recorded command with its descendants.
 struct VirtualRow {
 	VirtualTime cpu, waiting, blocked;
-	double overhead = 0; // the part of the measured CPU time that the probes had
+	double overhead = 0; // the probes' part of the measured CPU time
 
 	bool is_refused() const { return overhead > cost::max_overhead; }
 };
@@ -32,7 +32,7 @@ struct VirtualRow {
 struct VirtualCommand {
 	VirtualRow row;
 	std::optional<VirtualTime> elapsed; // empty: it had not ended
-	double waited_ns = 0;               // for CPUs that others had; the range of `elapsed` is as much wider
+	double waited_ns = 0;               // for CPUs used by others, by which the range of `elapsed` is wider
 };
 
 class VirtualReport {
@@ -42,9 +42,9 @@ public:
 
 	const Table &table() const { return table_; }
 	const std::optional<VirtualCommand> &command() const { return command_; }
-	std::size_t refused() const { return refused_; } // rows
-	// The part of all CPU time that others had than the recorded command and the recorder; of which the range is
-	// wider.
+	std::size_t refused() const { return refused_; } // number of rows without a value
+	// The part of all CPU time used by processes other than the recorded command and the recorder. Below: by how
+	// much the range is wider.
 	double others() const { return others_; }
 	double noise() const { return cost_.noise + cost_.noise_beside_others * others_; }
 
@@ -64,12 +64,12 @@ private:
 	double others_ = 0;
 };
 
-// Those of a report's table after the ones that name the rows.
+// The columns after those that name the rows.
 std::vector<Column> virtual_columns();
-// For people: a range is one column.
+// For text: a range in one column.
 Table with_ranges(const Table &table);
 std::string virtual_command_text(const VirtualReport &report);
-// How the range was made, and what has no value.
+// How the range was computed, and what has no value.
 std::string virtual_notes(const VirtualReport &report, const cost::VirtualCost &cost,
 			  const analyze::RecordingInfo &info);
 nlohmann::ordered_json virtual_json(const VirtualReport &report, const cost::VirtualCost &cost);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How long it took: system calls, blocked times, and what the programs say they were doing.
+// The reports on durations: system calls, blocked times, and activities that programs mark.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -23,7 +23,7 @@ const std::map<std::string, Label> labels = {{"process", Label::process}, {"thre
 					     {"command", Label::command}, {"waker", Label::waker},
 					     {"caller", Label::caller},   {"argument", Label::argument}};
 
-// What a table cannot show because it was not recorded: an error if nothing remains, otherwise a note.
+// Checks what was not recorded: throws Error if nothing can be shown, otherwise prints a note.
 void expect_recorded(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds, bool is_of_calls)
 {
 	if (const std::string why = report::why_no_states(info, kinds, is_of_calls); !why.empty())
@@ -33,7 +33,7 @@ void expect_recorded(const analyze::RecordingInfo &info, const analyze::EventKin
 	tell_unknown_wakers(info, kinds);
 }
 
-// Reports of the states of threads are tables of these names in share/tables/.
+// These reports group by the tables of their names in share/tables/.
 activities::Grouping grouping_of(const Question &question)
 {
 	if (question.report->of_programs)
@@ -143,7 +143,7 @@ private:
 		shown_.others = totals_.rows().size() - rows.size(); // one may be of both
 		return rows;
 	}
-	// The recorder's, and a thread that slept nearly all the time at a stretch.
+	// Whether to hide the row: the recorder's, or a thread's that slept nearly all the time at a stretch.
 	bool says_little(const activities::TotalsRow &row) const
 	{
 		const auto recorder = static_cast<std::int32_t>(of_.info.recorder.pid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `record --count` counted and --time timed.
+// The results of `record --count` and --time.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace monitor::reports {
 namespace {
 
-// Sorts the tables that have the column; if none has, throws what the last one says.
+// Sorts the tables that have the column; if none has, throws the last one's Error.
 void arrange(std::vector<report::Table> &tables, const Question &question)
 {
 	bool is_sorted = question.sort.empty();
@@ -31,7 +31,7 @@ void arrange(std::vector<report::Table> &tables, const Question &question)
 	}
 }
 
-// One table of all, by time; else one of counts and one of times.
+// One table for all, by time; else one for counts and one for times.
 std::vector<report::Table> tables_of(const Question &question, trace::Trace &trace, const analyze::RecordingInfo &info)
 {
 	std::vector<report::Table> tables;
@@ -60,7 +60,7 @@ std::string json_of(const std::vector<report::Table> &tables, const Question &qu
 	       fmt::format(", \"counted_ns\": {}}}\n", info.counted.ns ? std::to_string(info.counted.ns) : "null");
 }
 
-// One of each table, and the distribution of each time.
+// A chart per table, and the distribution of each time.
 std::vector<plot::Chart> charts_of(const Question &question, std::vector<report::Table> tables,
 				   const trace::Trace &trace, const analyze::RecordingInfo &info)
 {

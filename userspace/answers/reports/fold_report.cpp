@@ -31,7 +31,7 @@ std::string loss_warning(const report::Summary &summary)
 					  share * 100);
 }
 
-// What --filter left out of what the tables show.
+// Reports which events --filter left out of the tables' data.
 void tell_of_filter(const trace::Trace &trace, const analyze::RecordingInfo &info, bool of_programs)
 {
 	if (info.filter.expression.empty())
@@ -54,7 +54,7 @@ void tell_of_filter(const trace::Trace &trace, const analyze::RecordingInfo &inf
 			   printable(names));
 }
 
-// Series need all rows: each is a moment.
+// Series need all rows, as each is a moment.
 std::vector<plot::Chart> charts_of(const Question &question, const report::Table &table)
 {
 	if (!question.plot.is_asked())
@@ -166,7 +166,7 @@ report::ShownRows::Of shown_of(const Question &question, const analyze::Recordin
 	using Of = report::ShownRows::Of;
 	if (!question.selection.threads.is_all() || !question.selection.cpus.empty())
 		return Of::options;
-	// With -p PID it is not the command that was to be recorded.
+	// With -p PID the command was not what should be recorded.
 	return question.all || info.command_pid == 0 || !info.filter.pids.empty() ? Of::all : Of::command;
 }
 
@@ -199,7 +199,7 @@ void tell_unknown_wakers(const analyze::RecordingInfo &info, const analyze::Even
 	if (!is_recorded("sys_enter", kinds.has_calls()) || !is_recorded("sys_exit", kinds.has_calls()))
 		print_note("monitor: system calls were not recorded, so the calls are unknown\n");
 	if (!info.unknown_text().empty())
-		return; // the summary says it
+		return; // the summary reports it
 	if (!is_recorded("irq_handler_entry", kinds.has_interrupts(false)) ||
 	    !is_recorded("softirq_entry", kinds.has_interrupts(true)))
 		print_note("monitor: interrupts were not recorded, so the wakers are unknown\n");
@@ -220,7 +220,7 @@ report::UsageOptions usage_options(const Question &question, const trace::Trace 
 	options.with_sleepers =
 	    !question.is_text() || !question.sort.empty() || question.top != 0 || !question.selection.threads.is_all();
 	if (!question.selection.cpus.empty())
-		options.recorded.wakings = false; // waiting and blocked are on no CPU
+		options.recorded.wakings = false; // waiting and blocked times have no CPU
 	if (options.grouping.by == report::GroupBy::cgroup)
 		options.grouping.cgroup_paths = selection::cgroup_paths(trace.directory());
 	return options;
@@ -260,7 +260,7 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 	});
 	report->finish();
 	Answer answer;
-	const auto tell_others = [&] { // where there is no text
+	const auto tell_others = [&] { // if there is no text
 		const std::string text = report::others_text(report->shown_rows().value_or(report::ShownRows()));
 		if (!text.empty())
 			print_note("monitor: {}", text);

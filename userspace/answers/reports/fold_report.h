@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reports that are made of the fold of a trace: a table, what no row of it can show, and the line of the recording's
-// quality below.
+// Reports made from the fold of a trace: a table, notes on what it cannot show, and the line on the recording's quality
+// below.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace monitor::reports {
 
-// A trace, and the fold of it. The last ones are set after the fold.
+// A trace and its fold. The last members are set after the fold.
 struct Folded {
 	const Question &question;
 	trace::Trace &trace;
@@ -31,33 +31,32 @@ struct Folded {
 	bool is_by_cpu() const { return options.grouping.by == report::GroupBy::cpu; }
 };
 
-// One report of one trace. A constructor adds what it needs to the fold.
+// One report of one trace. Its constructor registers what it needs with the fold.
 class FoldReport {
 public:
-	enum class Counters { none, recorded, needed }; // what record -m counted: left out; if it did; always
+	enum class Counters { none, recorded, needed }; // of record -m: left out; if recorded; required
 
 	explicit FoldReport(Folded &of, Counters counters = Counters::none);
 	virtual ~FoldReport() = default;
 	FoldReport(const FoldReport &) = delete;
 
-	virtual void event(const trace::Event &) {} // of CPUs, if `gets_events_`, once the fold has it
+	virtual void event(const trace::Event &) {} // of CPUs, after the fold, if `gets_events_`
 	virtual void finish();                      // after the last event
-	virtual std::string folded() { return ""; } // stacks, instead of all that follows
+	virtual std::string folded() { return ""; } // folded stacks, instead of all that follows
 	virtual report::Table table() = 0;
 	// After table().
-	virtual std::string above() const { return ""; }   // of the text
-	virtual std::string below() const { return how_; } // of the text
-	virtual std::string members() const;               // of the JSON object, each with its comma
+	virtual std::string above() const { return ""; }   // in text
+	virtual std::string below() const { return how_; } // in text
+	virtual std::string members() const;               // of the JSON object, each followed by a comma
 	virtual bool shows_cpus() const { return false; }
 	bool gets_events() const { return gets_events_; }
-	// After table() or folded(): of a report that may show the command alone.
+	// After table() or folded(), for a report that may show only the command.
 	virtual std::optional<report::ShownRows> shown_rows() const { return std::nullopt; }
 
 protected:
-	// Sets `measured_`, a row for each of the usual groups, and `how_` each of its figures was counted, or those of
-	// `table`.
+	// Sets `measured_`, a row per usual group, and `how_`: how its figures, or those of `table`, were counted.
 	void measure(const report::Table *table = nullptr);
-	// In text, what was counted all the time does not say so.
+	// In text, removes counting columns that are 100 everywhere.
 	report::Table shown(report::Table table) const;
 
 	Folded &of_;
@@ -67,11 +66,11 @@ protected:
 	bool gets_events_ = false;
 };
 
-// Of the reports that show the recorded command alone unless something else is asked: whose rows they have.
+// For reports that show only the recorded command by default: whose rows to show.
 report::ShownRows::Of shown_of(const Question &question, const analyze::RecordingInfo &info);
-// Why a recording has nothing that the fold could be of. Throws Error.
+// Throws Error with the reason if the recording has nothing to fold.
 void expect_fold(const Question &question, const analyze::RecordingInfo &info);
-// On standard error: which calls and ends of sleeps are not known, because they were not recorded.
+// Prints to standard error which calls and wakers are unknown, because they were not recorded.
 void tell_unknown_wakers(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);
 report::UsageOptions usage_options(const Question &question, const trace::Trace &trace,
 				   const analyze::RecordingInfo &info, const analyze::ThreadFold &fold);

@@ -21,7 +21,7 @@ report::StackBy stacks_by(const std::string &name, const analyze::RecordingInfo 
 	for (const auto &[kind, by] : report::stack_groupings)
 		if (report::was_recorded(by, info))
 			recorded.push_back(kind);
-	const bool is_known = info.stacks.timer_hz || !info.stacks.at.empty(); // not if the recorder was killed
+	const bool is_known = info.stacks.timer_hz || !info.stacks.at.empty(); // unknown if the recorder was killed
 	for (const auto &[known, by] : report::stack_groupings) {
 		if (known != name)
 			continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A trace that is read for its stacks alone, and what is to be said of stacks.
+// A trace folded only for its stacks, and notes on them.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,10 @@
 
 namespace monitor::reports {
 
-// Anything else is the first that was recorded. Throws Error, what is there instead, if stacks of that kind were not.
+// For a name other than a kind's, the first kind recorded. Throws Error with the recorded kinds if that kind was not.
 report::StackBy stacks_by(const std::string &name, const analyze::RecordingInfo &info);
 
-// On standard error: files whose functions have no names.
+// Prints to standard error the files whose functions have no names.
 void print_missing(const symbols::Symbolizer &symbolizer);
 
 struct FoldedStacks {
@@ -30,7 +30,7 @@ struct FoldedStacks {
 	trace::Losses losses;
 	std::unique_ptr<report::NamedStacks> stacks;
 
-	// Throws Error, also if it has none.
+	// Throws Error, also if there are no stacks.
 	FoldedStacks(trace::Trace &trace, const selection::Selection &selection, symbols::SymbolOptions options);
 	const trace::Clock &clock() const { return trace.description().clock; }
 };

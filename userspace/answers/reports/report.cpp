@@ -37,7 +37,7 @@ std::string Question::text_of(report::Table table, const std::string &below) con
 
 namespace {
 
-// Each report has its own kinds of rows.
+// Each report has its own groupings.
 std::string why_not_by(const Question &question, std::span<const Report *const> all)
 {
 	const Report &report = *question.report;
@@ -66,8 +66,8 @@ void show_times(report::Table &table, const Question &question, const trace::Tra
 		row.front() = times(trace.from_begin_ns(static_cast<std::int64_t>(*report::number_of(row.front()))));
 }
 
-// Not every selection has a meaning for each report, either: some figures are not of a CPU, others not of a thread;
-// virtual clocks run over the whole recording; requests are found by a key, and of all events.
+// Not every selection applies to each report: some figures have no CPU, others no thread; virtual clocks run over the
+// whole recording; requests are found by a key, among all events.
 std::string why_unfit(Question &question, std::size_t traces, std::span<const Report *const> all)
 {
 	const Question &q = question;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reports of `monitor report`: each is an object that knows its name, what its rows may be, which recordings it is
-// of, and the answer to a question about a trace.
+// The reports of `monitor report`: each is an object with its name, its groupings, the recordings that it applies to,
+// and the function that answers a question about a trace.
 #pragma once
 
 #include <algorithm>
@@ -18,52 +18,52 @@ namespace monitor::reports {
 
 struct Question;
 
-// For standard output, and what is drawn beside it.
+// The text for standard output, and charts.
 struct Answer {
 	std::string text;
-	std::string head; // of CSV: before the text, unless the answer before had the same
+	std::string head; // for CSV: printed before the text, unless it repeats the previous answer's
 	std::vector<plot::Chart> charts;
-	std::string notes; // below these
+	std::string notes; // printed below the charts
 };
 
 struct Report {
 	const char *name;
-	const char *line;            // of `help`
-	std::vector<std::string> by; // its groupings, the default first; none: it has rows of its own
-	bool in_statistics; // a recording of statistics has what it is made of, or it says itself what it lacks
+	const char *line;            // for `help`
+	std::vector<std::string> by; // its groupings, the default first; empty: it has its own rows
+	bool in_statistics;          // it works on statistics, or reports itself what is missing
 	Answer (*answer)(const Question &question, trace::Trace &trace); // throws Error
-	bool of_programs = false;                                        // of their own events alone
-	bool of_all = false; // traces together, which are read as one, on one clock
-	bool of_one = false; // recording: of several there is no answer
+	bool of_programs = false;                                        // also for programs' own events only
+	bool of_all = false; // of all traces together, read as one on a common clock
+	bool of_one = false; // of one recording: several have no answer
 };
 
-// What is asked, as the options say it.
+// The question, from the command line's options.
 struct Question {
 	const Report *report = nullptr;
 	std::string by, sort, every, key, call, activity;
-	std::string output; // of a flame graph
+	std::string output; // file for a flame graph
 	std::vector<std::string> debug_directories;
 	selection::Selection selection;
 	plot::Wanted plot;
 	bool json = false, csv = false, folded = false, lines = false, idle = false, by_is_chosen = false,
 	     is_virtual = false, bounded = false, links = false;
-	bool all = false;      // also what is not of the recorded command
-	bool legend = false;   // what each column means, below the table
-	std::size_t top = 0;   // rows; 0: as many as usual
-	std::size_t width = 0; // of the terminal; 0: there is none
+	bool all = false;      // also rows of other processes than the recorded command's
+	bool legend = false;   // print each column's meaning below the table
+	std::size_t top = 0;   // number of rows; 0: default
+	std::size_t width = 0; // of the terminal; 0: not a terminal
 	plot::Look look;
-	std::string trace; // one of several, which is named in the answer; "": the only one
+	std::string trace; // the name of one of several; "": the only one
 
 	bool is_text() const { return !json && !csv; }
-	// Of --by among what the report can be grouped by; an enumeration has that order.
+	// The index of --by among the report's groupings; an enumeration has the same order.
 	template <class By> By place() const
 	{
 		return static_cast<By>(std::ranges::find(report->by, by) - report->by.begin());
 	}
 	void sort_rows(report::Table &table) const;
-	// Keeps the rows that are to be shown; in text without --top, the usual number. How many it hid.
+	// Keeps the rows to be shown; in text without --top, the default number. Returns the number of hidden rows.
 	std::size_t keep_rows(report::Table &table) const;
-	// A table as text, as wide as the terminal, and what belongs `below` it.
+	// A table as text, fitted to the terminal, followed by `below`.
 	std::string text_of(report::Table table, const std::string &below = "") const;
 };
 
@@ -71,15 +71,15 @@ extern const Report cpu_report, syscalls_report, offcpu_report, activities_repor
     samples_report, stacks_report, counts_report, triggers_report, requests_report, critical_path_report, help_report;
 inline const std::vector<std::string> usual_groupings = {"process", "thread", "cpu", "command", "cgroup"};
 
-// Of stacks: a page of flame graphs for a browser, of one trace or, compared, of two; the notes say how many they are,
-// or why there are none.
+// For stacks: a web page of flame graphs, of one trace or a comparison of two; the notes say how many there are, or why
+// none.
 Answer flame_graphs(const Question &question, std::vector<trace::Trace> &traces);
 
-// In text the first column, of times, as times of day if the range was given by those.
+// In text, prints the first column as times of day if the range was given so.
 void show_times(report::Table &table, const Question &question, const trace::Trace &trace);
 
-// Sets the default of --by. Returns why the report cannot be asked this: one sentence, "" if it can. `all`: those that
-// could be asked instead.
+// Sets the default of --by. Returns why the report does not support the question, "" if it does. `all`: other reports
+// to suggest.
 std::string why_unfit(Question &question, std::size_t traces, std::span<const Report *const> all);
 
 } // namespace monitor::reports

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the CPUs were doing when all were sampled.
+// The report on samples: what the CPUs were doing when all were sampled.
 #include <fmt/format.h>
 
 #include "answers/report/idle_table.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was counted from here to there.
+// The report on segments: what was counted from one reset to the next.
 #include "reading/analyze/segments.h"
 #include "answers/report/segments_table.h"
 #include "fold_report.h"

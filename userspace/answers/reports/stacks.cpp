@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stacks, as a table and as flame graphs.
+// The reports on stacks: tables and flame graphs.
 #include <memory>
 #include <optional>
 
@@ -85,7 +85,7 @@ void add_notes(const FoldedStacks &of, std::vector<std::string> &notes)
 		notes.push_back(fmt::format("{} events of {} were lost", *lost, of.trace.directory()));
 }
 
-// Without stacks of wakers, waits are shown if they are asked for: they say little more than offcpu.
+// Without stacks of wakers, waits are shown only on request, as they add little to offcpu.
 bool is_worth_showing(report::StackBy by, const FoldedStacks &of, bool is_chosen)
 {
 	return of.stacks->tree(by).total() > 0 && (by != report::StackBy::wait || is_chosen || of.fold.has_wakers());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When the triggers of a recording fired, and why.
+// The report on triggers: when they fired, and why.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -20,8 +20,8 @@
 namespace monitor::reports {
 namespace {
 
-// The last event of each stream: that of a firing is before it in its stream, at the same time. Between them are only
-// tokens that belong to others: the first one of a block, and those of a stack.
+// The last event of each stream: a firing's cause precedes it in its stream, at the same time. In between there are
+// only tokens that extend others: the first one of a block, and those of a stack.
 class LastEvents {
 public:
 	void note(const trace::Event &event)
@@ -34,7 +34,7 @@ public:
 		std::memcpy(last.bytes.data(), event.data, event.cls->size_bytes);
 	}
 
-	// "": the token of the cause is missing.
+	// "": the cause's token is missing.
 	std::string cause_of(const trace::Event &firing, std::uint32_t id) const
 	{
 		const auto found = last_.find(firing.stream->index);
@@ -50,12 +50,13 @@ private:
 	static constexpr std::size_t max_bytes = 128;
 	struct Last {
 		trace::Event event;
-		std::array<std::byte, max_bytes + 8> bytes{}; // a field is read as eight bytes
+		std::array<std::byte, max_bytes + 8> bytes{}; // fields are read as eight bytes
 	};
 	std::map<std::uint32_t, Last> last_; // by stream
 };
 
-// Events of programs are found to fire some time after they happened: which ones did, and then what they are.
+// Firings by events of programs are recorded later than the events: first collects which events fired, then finds
+// these.
 class ProgramCauses {
 public:
 	explicit ProgramCauses(trace::Trace &trace)
@@ -76,7 +77,7 @@ public:
 			found->second = {report::event_text(event), event.cpu()};
 	}
 
-	// "" and no CPU: it is not there.
+	// "" and no CPU: the event is missing.
 	std::pair<std::string, std::uint32_t> cause_of(const trigger::Fired &fired) const
 	{
 		const auto found = causes_.find({fired.time, fired.cause, fired.tid});
@@ -87,8 +88,8 @@ private:
 	std::map<std::tuple<std::uint64_t, std::uint32_t, std::int64_t>, std::pair<std::string, std::uint32_t>> causes_;
 };
 
-// Samples of all CPUs, and which firing took each: that of the newest one that has none yet. A probe's own part follows
-// its firing at once.
+// Assigns samples of all CPUs to firings: to the newest firing that has none yet. The sample of the firing's CPU
+// follows it at once.
 class SamplesOfFirings {
 public:
 	explicit SamplesOfFirings(const trace::Description &description)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who used the CPUs, in which mode, and what they waited for; and what was counted meanwhile.
+// The reports on CPU usage: by whom, in which mode, what threads waited for, and counters.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -47,7 +47,7 @@ public:
 	}
 };
 
-// As if nobody had measured.
+// With times as if nothing had been measured.
 Answer answer_without_probes(const Question &question, trace::Trace &trace)
 {
 	const analyze::RecordingInfo info = analyze::recording_of(trace);

@@ -14,7 +14,7 @@ bool comes_again(const Path &path)
 	return std::ranges::any_of(path.steps, [&](const Step &step) { return step.to == path.events.front().point; });
 }
 
-// The longest first; of equal ones the earlier.
+// Sorted by descending time; of equal ones the earlier first.
 void keep_slowest(std::vector<std::pair<std::int64_t, std::size_t>> &times, std::size_t wanted)
 {
 	const auto end = times.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, times.size()));
@@ -30,7 +30,7 @@ Answer answer(Collected &&collected, const PathMaker &maker, std::size_t slowest
 {
 	Answer made;
 	Totals steps, by_host;
-	std::vector<std::pair<std::int64_t, std::size_t>> times; // and the request
+	std::vector<std::pair<std::int64_t, std::size_t>> times; // with the request's index
 	for (std::size_t i = 0; i < collected.requests.size(); ++i) {
 		const Request &request = collected.requests[i];
 		if (request.events.size() < 2) {

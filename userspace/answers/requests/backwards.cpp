@@ -8,10 +8,10 @@
 namespace monitor::requests {
 namespace {
 
-constexpr std::uint64_t min_ratio = 10;        // one direction is the usual one
-constexpr std::size_t max_steps_of_event = 16; // that are looked at
+constexpr std::uint64_t min_ratio = 10;        // required for a usual direction
+constexpr std::size_t max_steps_of_event = 16; // examined
 
-// The usual steps between hosts, by their first point: numbers in `found`.
+// The usual steps between hosts, by their first point: indices into `found`.
 std::unordered_map<std::uint32_t, std::vector<std::size_t>>
 usual_steps(const std::vector<StepTotals> &steps, const std::vector<Point> &points, std::vector<Backwards> &found)
 {
@@ -38,7 +38,7 @@ std::vector<Backwards> find_backwards(const std::vector<StepTotals> &steps, cons
 	if (found.empty())
 		return found;
 	for (const Request &request : collected.requests) {
-		std::map<std::uint32_t, const Placed *> once; // by point; nullptr: several times
+		std::map<std::uint32_t, const Placed *> once; // by point; nullptr: occurs several times
 		const std::vector<Placed> events = maker.placed(request.events);
 		for (const Placed &event : events) {
 			const auto [place, is_new] = once.try_emplace(event.event.point, &event);

@@ -44,7 +44,7 @@ EventsByKey::EventsByKey(const trace::Trace &trace, const std::string &names, co
 	}
 }
 
-// The index of the first stream that has the same clock.
+// The index of the first stream with the same clock.
 std::uint32_t EventsByKey::clock_of(const trace::Stream &stream)
 {
 	for (const auto &other : trace_->streams()) {
@@ -89,7 +89,7 @@ Request *EventsByKey::request_of(const trace::Event &event, const filter::Runnin
 		}
 		return &request;
 	}
-	// a number and its size, or a text and its length
+	// Per name a number and its size, or a text and its length.
 	if (key.size() > keys_.names().size() * (limits_.key_bytes + sizeof(std::uint64_t) + 1)) {
 		++found_.long_events;
 		return nullptr;
@@ -104,7 +104,7 @@ Request *EventsByKey::request_of(const trace::Event &event, const filter::Runnin
 	return &found_.requests.emplace_back(Request{key_text(keys_, event, running), {}});
 }
 
-// A request without one of its events would be another one.
+// Leaves out the whole request, as it would be another one without one of its events.
 void EventsByKey::leave_out(Request &request, Counter counter)
 {
 	left_out_[static_cast<std::size_t>(&request - found_.requests.data())] = counter;

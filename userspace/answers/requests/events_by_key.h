@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// All events that have a key, grouped by its value: the requests.
-//
-// Called by `monitor report RUN requests`, in one pass over the whole collection; path.h puts the events of one request
-// into their order. A key is one or several parameters of programs' events, such as a request's number; events without
-// it are passed over. Values are untrusted: how many are kept, their length and their events are bounded.
-// Invariant: a request has all events of its key that the question selects, or it is left out and counted.
+// All events with a key, grouped by its value: the requests.
+// One pass over the whole collection; path.h orders the events of a request. A key is one or several parameters of
+// programs' events, such as a request's number; events without it are ignored. Values are untrusted: number, length and
+// events per key are limited. Invariant: a request has all selected events of its key, or it is left out and counted.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +21,7 @@
 
 namespace monitor::requests {
 
-// Where a request comes by: a host, and the name of an event there.
+// A point on a request's path: a host, and the name of an event there.
 struct Point {
 	std::uint32_t machine = 0; // in Trace::machines()
 	std::string event;
@@ -33,7 +31,7 @@ struct KeyedEvent {
 	std::uint64_t time = 0;   // on the trace's clock
 	std::uint64_t own_ns = 0; // on the clock of its host
 	std::uint32_t point = 0;  // in Collected::points
-	std::uint32_t clock = 0;  // times of different clocks of one host cannot be compared
+	std::uint32_t clock = 0;  // times of different clocks of a host are not comparable
 };
 
 struct Request {
@@ -47,16 +45,18 @@ struct Limits {
 
 struct Collected {
 	std::vector<Point> points;
-	std::vector<Request> requests; // by their first event, in order
+	std::vector<Request> requests; // ordered by their first event
 	std::uint64_t events = 0;
-	// Left out: events of further keys, with too long a key, and of keys that have too many events.
+	// What was left out: events of keys beyond the limit, events with too long a key, keys with too many events,
+	// and these events.
 	std::uint64_t other_events = 0, long_events = 0, crowded_keys = 0, crowded_events = 0;
-	trace::Losses losses; // where any event may be missing
+	trace::Losses losses; // any event may be missing there
 };
 
 class EventsByKey {
 public:
-	// `names` as in `monitor stat --key`. Throws Error: no event has them, or they mean another thing on each host.
+	// `names`: as in `monitor stat --key`. Throws Error: no event has them, or their values are specific to each
+	// host.
 	EventsByKey(const trace::Trace &trace, const std::string &names, const Limits &limits = {});
 
 	const activities::Keys &keys() const { return keys_; }
@@ -70,7 +70,7 @@ public:
 private:
 	std::uint32_t point_of(const trace::Event &event);
 	std::uint32_t clock_of(const trace::Stream &stream);
-	// nullptr: its events are left out, which is counted.
+	// nullptr: the request is left out, which is counted.
 	Request *request_of(const trace::Event &event, const filter::Running &running);
 	using Counter = std::uint64_t Collected::*;
 	void leave_out(Request &request, Counter counter);
@@ -81,15 +81,15 @@ private:
 	std::vector<bool> takes_; // by class index
 	Collected found_;
 	std::unordered_map<std::string, std::size_t> request_of_key_;
-	std::vector<Counter> left_out_; // by request: what counts its events; nullptr: they are kept
-	bool is_full_ = false;          // from then on there are no new requests
+	std::vector<Counter> left_out_; // by request: the counter for its events; nullptr: they are kept
+	bool is_full_ = false;          // no new requests are added
 	std::unordered_map<std::uint64_t, std::uint32_t> point_of_class_;
 	std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> point_of_name_;
 	std::vector<HostClock> host_clocks_;       // by stream index
-	std::vector<std::uint32_t> clock_numbers_; // the same
+	std::vector<std::uint32_t> clock_numbers_; // likewise
 };
 
-// What to read. The selection and the filter may be absent.
+// What to read. Selection and filter are optional.
 struct Question {
 	std::string names;
 	trace::TimeRange range;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The time of an event by its host's own clock, from its time on the trace's common clock.
-//
-// A collection converts the times of each host by lines (reading/events/clock_map.h), which are off by their bounds,
-// and unknown where they are infeasible. Between two events of one host only that host's own clock counts: it gives the
-// time that a report of that host alone gives. Invariant: equal times are equal, and order is kept; a difference is
-// within 2 ns of that of the ticks.
+// The time of an event by its host's own clock, from its time on the common clock.
+// A collection converts each host's times by lines (reading/events/clock_map.h), which have errors up to their bounds,
+// and are unknown where infeasible. Between two events of one host only that host's clock matters: it gives the same
+// time as a report of that host alone. Invariant: equal times stay equal, and order is kept; a difference is within 2
+// ns of that of the ticks.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ public:
 	std::uint64_t ns(std::uint64_t time);
 
 private:
-	// The first tick whose time is at or after this one.
+	// The first tick at or after this time.
 	std::uint64_t ticks(std::uint64_t time);
 
 	const trace::Stream *stream_;

@@ -9,8 +9,8 @@
 namespace monitor::requests {
 namespace {
 
-constexpr std::uint64_t rate_parts = 1000; // a rate differs from the reference's by less than one part in this number
-constexpr std::uint64_t rounding_ns = 8;   // of four times, and of what is divided
+constexpr std::uint64_t rate_parts = 1000; // a rate differs from the reference's by less than 1/1000
+constexpr std::uint64_t rounding_ns = 8;   // of four times, and of the division
 
 // A step from one host to another.
 struct Crossing {
@@ -35,8 +35,8 @@ void add(Elapsed &sum, const Elapsed &more)
 	sum.is_exact = sum.is_exact && more.is_exact;
 }
 
-// There and back: by what each of the two clocks has in between, or by the bounds. Two rates differ by twice as much as
-// each of them from the reference's.
+// The round trip, limited by how much the two clocks may drift in between, or by the bounds. The difference of two
+// rates is at most twice that of each from the reference's.
 Elapsed round_trip(const Crossing &there, const Crossing &back, const PathMaker &maker)
 {
 	Elapsed direct = there.time;

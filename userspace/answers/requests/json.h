@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An answer as JSON: rows, the slowest requests with all their steps, and what is left out. Times and bounds are in ns;
-// what is unknown is null.
+// unknown values are null.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace monitor::requests {
 
-// `rows` are those of table(), sorted and cut as asked for.
+// `rows`: from table(), sorted and cut.
 std::string json_text(const Answer &answer, const report::Table &rows);
 
 } // namespace monitor::requests

@@ -17,7 +17,7 @@ std::int64_t saturated(Wide value)
 	return static_cast<std::int64_t>(std::clamp(value, low, high));
 }
 
-// Events of one host without one of another in between.
+// Consecutive events of one host.
 struct Visit {
 	std::vector<Placed> events;
 
@@ -25,7 +25,7 @@ struct Visit {
 	void append(Visit &&later) { events.insert(events.end(), later.events.begin(), later.events.end()); }
 };
 
-// Whether the order of no event of the one and no event of the other is known, although all bounds are.
+// Whether no event of one visit has a known order relative to an event of the other, although all bounds are known.
 bool are_unordered(const Visit &earlier, const Visit &later)
 {
 	const auto is_known = [](const Placed &event) { return event.high - event.at < far_away; };
@@ -38,7 +38,7 @@ bool are_unordered(const Visit &earlier, const Visit &later)
 	       std::ranges::all_of(later.events, is_known);
 }
 
-// Of the last four visits A B A B makes A B, if the clocks allow it.
+// Reorders the last four visits A B A B to A B, if the clocks allow it.
 void join_last(std::vector<Visit> &visits)
 {
 	if (visits.size() < 4)
@@ -68,7 +68,7 @@ std::vector<Placed> in_order(const std::vector<Placed> &events)
 	return ordered;
 }
 
-// The latest end of intervals so far, of all machines but one.
+// The latest end of intervals so far, of all machines except one.
 class LatestOfOthers {
 public:
 	void add(std::uint32_t machine, Wide value)
@@ -88,10 +88,10 @@ public:
 private:
 	static constexpr Wide none = -4 * far_away;
 	std::uint32_t machine_ = 0;
-	Wide most_ = none, of_another_ = none; // the latter of any other machine than machine_
+	Wide most_ = none, of_another_ = none; // the latter: of machines other than machine_
 };
 
-// How far events that come before a step reach into it at most; negative: they surely do not.
+// How far events before a step may extend into it; negative: provably not.
 std::vector<Wide> reach_from_before(const std::vector<Placed> &events)
 {
 	std::vector<Wide> reach;
@@ -123,7 +123,7 @@ void judge_order(Step &step, Wide before, Wide after)
 	step.is_order_known = (step.time.is_exact && !may_be_between) || sure > 0;
 }
 
-// The largest step, and whether none of the others can be as long.
+// Finds the largest step, and whether all others are provably shorter.
 void find_largest(Path &path)
 {
 	for (std::size_t i = 0; i < path.steps.size(); ++i)
@@ -151,7 +151,7 @@ Elapsed PathMaker::elapsed(const KeyedEvent &from, const KeyedEvent &to) const
 	if (machine_of(from) == machine_of(to)) {
 		if (from.clock == to.clock)
 			return {saturated(Wide(to.own_ns) - from.own_ns), 0, true};
-		return {ns, std::nullopt, false}; // how the clocks of one host relate is known by their origins only
+		return {ns, std::nullopt, false}; // different clocks of a host are related only by their origins
 	}
 	const trace::ClockBoundNs first = bound_of(from), second = bound_of(to);
 	if (!first || !second)

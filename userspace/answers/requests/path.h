@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The events of one request in their order, and the steps between them: how long each took, and how sure that is.
-//
-// Made by answer.cpp for each request. Two events of one host are in the order of their times, and the time between
-// them is that of the host's own clock: exact. An event of another host happened between its time minus and its time
-// plus the bound of that host's clock: the time between two hosts is off by at most the sum of both bounds, and where a
-// bound is unknown, so is the time. Two events whose intervals overlap are in an order that the clocks do not tell.
-// They are in the order of their times, except that A B A B becomes A A B B where the middle two have no known order:
-// it is likely that a request is at a host once, not twice. Invariants: the true time of a step is within its bound; if
-// its order is known, some part of it was surely free of any other event of the request; if is_largest_sure, the
-// longest true time without an event of the request is within the largest step.
+// The events of one request in order, and the steps between them: how long each took, with its uncertainty.
+// Events of one host are in the order of their times, and the time between them is that of the host's own clock: exact.
+// An event of another host happened within its time plus or minus the bound of that host's clock: the time between two
+// hosts is off by at most the sum of both bounds, and unknown if one of them is. If two intervals overlap, the order is
+// unknown. Events are then in the order of their times, except that A B A B becomes A A B B if the order of the middle
+// two is unknown: a request is more likely at a host once than twice. Invariants: the true time of a step is within its
+// bound; if its order is known, some part of it was provably free of any other event of the request; if
+// is_largest_sure, the longest true time without an event of the request is within the largest step.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +18,11 @@
 
 namespace monitor::requests {
 
-// From one event to another.
+// The time from one event to another.
 struct Elapsed {
-	std::int64_t ns = 0;          // as the clocks have it; meaningless if the bound is unknown
+	std::int64_t ns = 0;          // by the clocks; meaningless if the bound is unknown
 	trace::ClockBoundNs bound_ns; // empty: unknown
-	bool is_exact = false;        // of one host's clock; the bound is then 0
+	bool is_exact = false;        // by one host's clock; the bound is then 0
 
 	bool is_known() const { return bound_ns.has_value(); }
 };
@@ -32,7 +30,7 @@ struct Elapsed {
 struct Step {
 	std::uint32_t from = 0, to = 0; // points
 	Elapsed time;
-	std::uint64_t sure_ns = 0; // for at least so long nothing else happened, whatever the true times are
+	std::uint64_t sure_ns = 0; // for at least this long nothing else happened, for all true times within the bounds
 	bool is_order_known = false;
 };
 
@@ -41,23 +39,23 @@ struct Path {
 	std::vector<Step> steps; // one less than events
 	Elapsed total;           // from the first to the last event
 	bool is_order_known = true;
-	std::optional<std::size_t> largest; // of the steps whose times are known
+	std::optional<std::size_t> largest; // of steps with known times
 	bool is_largest_sure = false;
 };
 
-// An event with the interval that it happened in, in ns since the request's first.
+// An event with its interval, in ns since the request's first event.
 struct Placed {
 	KeyedEvent event;
 	std::uint32_t machine = 0;
 	__int128 at = 0, low = 0, high = 0; // low and high are far away if the bound is unknown
 
-	// Surely, by the clocks; nothing is said of events of one host.
+	// Provably, by the clocks; for events of different hosts.
 	bool is_before(const Placed &other) const { return high < other.low; }
 };
 
 class PathMaker {
 public:
-	// All must outlive it.
+	// The arguments must outlive it.
 	PathMaker(const std::vector<Point> &points, const std::vector<trace::MachineClock> &clocks,
 		  const trace::Clock &clock)
 	    : points_(&points), clocks_(&clocks), clock_(&clock)
@@ -68,7 +66,7 @@ public:
 	{
 	}
 
-	// Of the events of one request in the order of their times, of which there is one at least.
+	// `events`: of one request, sorted by time, not empty.
 	Path path(const std::vector<KeyedEvent> &events) const;
 	std::vector<Placed> placed(const std::vector<KeyedEvent> &events) const;
 	Elapsed elapsed(const KeyedEvent &from, const KeyedEvent &to) const;

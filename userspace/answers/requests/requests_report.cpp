@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report requests: which host made a request slow.
+// The report `requests`: which host made a request slow.
 #include <optional>
 
 #include "answer.h"

@@ -24,7 +24,7 @@ Cell share_of(const Answer &answer, const StepTotals &row)
 	return static_cast<double>(row.share_ns) / static_cast<double>(answer.total_ns) * 100;
 }
 
-// What all tables have of times.
+// The time columns of all tables.
 void add_time_columns(std::vector<report::Column> &columns)
 {
 	columns.push_back({"median_ns", "median", Unit::nanoseconds, 1, "that half of them do not exceed"});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of an answer as tables: for text, with names and bounds as they are read; for JSON and CSV, with all
-// figures.
+// The rows of an answer as tables: for text, with readable names and bounds; for JSON and CSV, with all figures.
 #pragma once
 
 #include <string>
@@ -16,7 +15,7 @@ report::Table table(const Answer &answer, By by);
 // "step", "requests", ..., and the bound as text.
 report::Table text_table(const Answer &answer, By by);
 
-// The names of those that the requests came by.
+// The hosts on the paths of requests.
 std::vector<std::string> hosts_of(const Answer &answer);
 // "db1 query", or "query" if there is one host only.
 std::string point_text(const Answer &answer, std::uint32_t point);

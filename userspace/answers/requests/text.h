@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An answer in sentences: the slowest requests, and what no row can show.
+// An answer as text: the slowest requests, and notes on what no row can show.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace monitor::requests {
 
-// Above the table: how many requests there are, of how many hosts.
+// Above the table: the number of requests and of hosts.
 std::string head_text(const Answer &answer);
-// After an empty line a line for each: its key, its time, and which step took most of it, each with its bound.
+// After an empty line, a line per request: its key, its time, and its longest step, with bounds.
 std::string slowest_text(const Answer &answer);
-// Below: what the bounds mean, what is left out, what contradicts.
+// Below: the meaning of bounds, what is left out, contradictions.
 std::string notes_text(const Answer &answer);
 
 } // namespace monitor::requests

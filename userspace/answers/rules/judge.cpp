@@ -84,7 +84,7 @@ void Judge::judge(const trace::Event &event, const filter::Running &running)
 {
 	if (rule_.form == Form::never || rule_.form == Form::holds)
 		return single(event, running);
-	// One event may end what is open and start the next; in a sequence it follows the previous one.
+	// One event may end what is open and start the next; in a sequence it also follows the previous one.
 	for (const Role role : {forget, second, third, first}) {
 		if (!is(role, event, running))
 			continue;
@@ -161,7 +161,7 @@ void Judge::on_second(const trace::Event &event, const filter::Running &running)
 
 void Judge::on_third(const trace::Event &event)
 {
-	// that nothing is open is worth a key only if an end checks it
+	// Knowing that nothing is open is only worth a key if an end checks it.
 	const bool asks = rule_.only_then || rule_.form == Form::after;
 	OfKey *const of_key = asks ? find_or_make() : find();
 	if (!of_key)
@@ -228,7 +228,7 @@ void Judge::end(const trace::Event &event, const filter::Running &running)
 		return violate("an end without a start", {Position::of(event)});
 	}
 	++tally_.unknown;
-	if (!rule_.keeps_each) // from now on nothing is open
+	if (!rule_.keeps_each) // nothing is open from now on
 		if ((of_key = find_or_make()))
 			of_key->known = true;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Applies one rule: what is open for each key, and what was violated.
-//
+// Applies one rule: tracks what is open per key, and what was violated.
 // run() (run.h) passes it every event that has a role in its rule, in time order, and every loss. One thread.
 // Invariants: at most max_keys keys and Rule::max_nesting starts of each are kept; nothing is carried across a loss; an
 // event whose key is unknown is not judged.
@@ -37,18 +36,18 @@ struct Position {
 };
 
 struct Violation {
-	std::string what;             // one sentence
+	std::string what;             // message
 	std::vector<Position> events; // in time order
 };
 
 struct Tally {
-	std::uint64_t judged = 0;    // cases that the rule could be applied to
-	std::uint64_t violated = 0;  // of these
-	std::uint64_t open = 0;      // starts without an end when the trace ended
-	std::uint64_t cut = 0;       // by a loss, or forgotten
+	std::uint64_t judged = 0;    // cases to which the rule applied
+	std::uint64_t violated = 0;  // part of these
+	std::uint64_t open = 0;      // starts without an end at the trace's end
+	std::uint64_t cut = 0;       // by a loss, or dropped
 	std::uint64_t unknown = 0;   // depends on what preceded the start or a loss, or a field is missing
-	std::uint64_t too_many = 0;  // more were open than fit
-	std::uint64_t undecided = 0; // judgements of an event by what no earlier event says
+	std::uint64_t too_many = 0;  // beyond the limit of open ones
+	std::uint64_t undecided = 0; // results that depended on unknown derived values
 };
 
 class Judge {
@@ -63,11 +62,11 @@ public:
 	}
 
 	void event(const trace::Event &event, const filter::Running &running);
-	// What the running thread did before was not seen.
+	// The running thread appeared without a switch: its earlier activity was not seen.
 	void found(const trace::Event &event, const filter::Running &running);
-	// A loss from `time` until `until`: what occurs meanwhile is not judged together with other events.
+	// A loss from `time` until `until`: events in between are not judged together with others.
 	void gap(std::uint64_t time, std::uint64_t until);
-	// At the time of the last event.
+	// `time`: of the last event.
 	void finish(std::uint64_t time) { close_all(time, true); }
 
 	// Whether an event matched `begin:`.
@@ -78,11 +77,11 @@ public:
 private:
 	struct Open {
 		Position at;
-		std::vector<Value> values; // for the relations
+		std::vector<Value> values; // for relations
 	};
 	struct OfKey {
 		std::vector<Open> open;
-		bool known = false; // that nothing else is open; lost if this is dropped
+		bool known = false; // nothing else is open; unknown if this is dropped
 
 		bool is_idle() const { return open.empty(); }
 	};

@@ -17,7 +17,7 @@ namespace {
 
 using FilterRelation = filter::Relation;
 
-// Longer signs first.
+// Longer operators first.
 constexpr std::pair<std::string_view, FilterRelation> signs[] = {
     {"!=", FilterRelation::not_equal}, {"<=", FilterRelation::less_equal}, {">=", FilterRelation::greater_equal},
     {"==", FilterRelation::equal},     {"=", FilterRelation::equal},       {"<", FilterRelation::less},

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A field of one event compared with a field of an earlier one: `prev_pid = next_pid`, `seq = seq + 1`, `irq`.
-//
+// Compares a field of an event with a field of an earlier one: `prev_pid = next_pid`, `seq = seq + 1`, `irq`.
 // Part of a rule (rule.h): `follows:` and `same:`. The left side is of the later event, the right side of the earlier,
-// of which only the values are kept. Const once made.
-// Invariant: a missing value is not compared with anything: holds() is then empty.
+// of which only the values are kept. Const once made. Invariant: comparisons with a missing value have no result:
+// holds() is empty.
 #pragma once
 
 #include <optional>
@@ -39,10 +38,10 @@ public:
 	{
 		return earlier_->value(event, running);
 	}
-	// Empty if one of the two has no such value.
+	// Empty if one side has no such value.
 	std::optional<bool> holds(const trace::Event &later, const filter::Running &running,
 				  const Value &earlier) const;
-	// Why it does not hold: "seq = seq + 1 does not hold: seq is 7, seq was 4".
+	// The message for a violation: "seq = seq + 1 does not hold: seq is 7, seq was 4".
 	std::string broken(const trace::Event &later, const filter::Running &running, const Value &earlier) const;
 
 private:
@@ -52,7 +51,7 @@ private:
 	filter::Integer plus_ = 0;
 };
 
-// The relations separated by commas; none if there is no such word.
+// The comma-separated relations; empty without the keyword.
 std::vector<Relation> relations(const Word *word, const trace::Description &description);
 
 } // namespace monitor::rules

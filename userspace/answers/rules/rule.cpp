@@ -20,8 +20,8 @@ namespace {
 
 using ExpressionKind = filter::Expression::Kind;
 
-// The words of each form: those of its roles, then others that it accepts. A rule has the first form whose `marks` are
-// all present.
+// The keywords of each form: those of its roles, then others that it accepts. A rule has the first form whose `marks`
+// are all present.
 struct FormWords {
 	Form form;
 	std::vector<std::string> marks;
@@ -205,7 +205,7 @@ private:
 			lacks(name);
 	}
 
-	// One part for each role that the rule has, in order; the last part also applies to the remaining roles.
+	// One part per role of the rule, in order; the last part also applies to the remaining roles.
 	void keys()
 	{
 		const Word *word = text_.find("key");

@@ -20,15 +20,15 @@
 namespace monitor::rules {
 
 enum class Form : std::uint8_t {
-	never,    // no such event may occur
-	holds,    // for: an event, holds: a condition on it
+	never,    // never: no such event may occur
+	holds,    // for: an event, holds: a condition that it must satisfy
 	sequence, // for: an event and the next one of its key: follows, within
-	after,    // for: an event allowed only after: another one
-	pairs,    // when: an event occurs, then: another one must
-	absence,  // when: an event occurs, never: another one, until: a third one
+	after,    // for: an event that is allowed only after: another one
+	pairs,    // when: an event occurs, then: another one must follow
+	absence,  // when: an event occurs, never: another one may follow until: a third one
 };
 
-// The roles that an event can have in a rule: `first` is the earlier one.
+// The roles of events in a rule: `first` is the earlier one.
 enum Role : std::uint8_t {
 	first,  // when, after; in forms with one event: never, for
 	second, // then; never (with when); for (with after); holds
@@ -36,8 +36,8 @@ enum Role : std::uint8_t {
 	forget,
 	roles,
 	begin = roles, // in all forms: the rule ignores everything before it
-	among,         // in all forms: adds to the set that the rule is about
-	leaves,        // in all forms: removes from it, after being judged itself
+	among,         // in all forms: adds to the rule's set
+	leaves,        // in all forms: removes from the set, after being judged itself
 	patterns
 };
 
@@ -49,24 +49,24 @@ struct Rule {
 	Form form = Form::never;
 	std::array<std::unique_ptr<const filter::Filter>, patterns> pattern; // nullptr: no event has this role
 	std::array<activities::Keys, roles> key;
-	std::array<std::string, patterns> words; // what the pattern is called in the file
+	std::array<std::string, patterns> words; // the keyword of the pattern in the file
 	std::vector<Relation> relations;
-	// An event with a member that is not in the set is not judged; without names there is no set.
+	// An event with a member outside of the set is not judged; without names there is no set.
 	std::vector<Name> members, added, removed;
 	bool key_is_member = false;          // the only name of the first condition's key is one of `members`
-	std::vector<filter::Integer> always; // in the set
+	std::vector<filter::Integer> always; // always in the set
 	std::uint64_t within_ns = any_time;
 	std::size_t at_most = max_nesting;
-	bool keeps_each = false; // pairs: a start for each end, the last one first
+	bool keeps_each = false; // pairs: each end has its own start, the last one first
 	bool has_at_most = false;
 	bool only_then = false; // pairs: an end without a start is a violation
 	bool open_at_end = true, open_at_loss = true;
-	bool knows_begin = false;       // nothing preceded the start of the trace
-	std::vector<std::string> needs; // events without which it cannot be judged
-	std::string reason;             // why it is not checked; empty if it is
+	bool knows_begin = false;       // the trace has everything from its start on
+	std::vector<std::string> needs; // events required for the rule
+	std::string reason;             // why it is not checked; "": it is
 };
 
-// Throws Error naming file and line. An event missing from the trace's description is a reason, not an error.
+// Throws Error naming file and line. If the trace's description lacks an event, this sets `reason` instead.
 Rule compile(const RuleText &text, const trace::Description &description, std::uint64_t begin_time);
 
 } // namespace monitor::rules

@@ -23,7 +23,7 @@ struct Word {
 	std::string where; // file and line, for messages
 };
 
-// As written.
+// A rule as written.
 struct RuleText {
 	std::string name;
 	std::string where;

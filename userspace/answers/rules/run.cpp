@@ -20,7 +20,7 @@ public:
 	Pass(trace::Trace &trace, const std::vector<RuleText> &texts, std::size_t keep)
 	    : trace_(trace), of_class_(trace.description().classes().size()), seen_(of_class_.size())
 	{
-		rules_.reserve(texts.size()); // judges refer to them
+		rules_.reserve(texts.size()); // judges refer to the elements
 		for (const RuleText &text : texts) {
 			rules_.push_back(compile(text, trace.description(), trace.begin_time()));
 			judges_.emplace_back(rules_.back(), trace.description().clock, keep);
@@ -31,7 +31,7 @@ public:
 
 	void read()
 	{
-		trace::Listing listing(trace_, {}, -1); // finds out which thread runs; nothing is printed
+		trace::Listing listing(trace_, {}, -1); // tracks running threads; prints nothing
 		Runners runners(trace_.description());
 		std::uint64_t last_time = trace_.first_time();
 		const auto event = [&](const trace::Event &event, std::int64_t running, const trace::Threads &threads) {
@@ -100,8 +100,8 @@ private:
 			   : "no event that `begin:` selects ever came";
 	}
 
-	// Says that events of the kernel may be meant, but lack what the pattern asks for. Programs' events of one name
-	// are those of different programs.
+	// A note if the pattern's fields are missing in a form of an event of the kernel that may be meant. (Programs'
+	// events of one name are different programs'.)
 	std::string left_out_form(const filter::Filter &pattern) const
 	{
 		const filter::LeftOut found =
@@ -156,7 +156,7 @@ private:
 		return text;
 	}
 
-	// The lines of the events that violations refer to.
+	// Formats the events that violations refer to.
 	Lines read_again(const std::vector<Outcome> &outcomes, bool json)
 	{
 		Lines lines;

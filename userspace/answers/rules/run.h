@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks all rules against a trace in one pass, and reports the results.
-//
-// Only if something is violated is the trace read a second time, as far as needed: then the events to show are
-// formatted as `monitor list` prints them. One thread. Invariant: a rule that could not be applied to anything is not
-// checked; it does not hold.
+// Only if there are violations is the trace read again, as far as needed, to format their events as `monitor list`
+// does. One thread. Invariant: a rule that applied to nothing counts as not checked; it does not hold.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +15,19 @@
 namespace monitor::rules {
 
 struct Options {
-	std::size_t violations = 5; // shown of each rule
+	std::size_t violations = 5; // shown per rule
 	bool json = false;          // their events as JSON
 };
 
 struct Shown {
 	std::string what;
-	std::vector<std::string> events; // lines without the newline
+	std::vector<std::string> events; // without line feeds
 };
 
 struct Outcome {
 	enum class Verdict { holds, fails, not_checked } verdict = Verdict::not_checked;
 	std::string name;
-	std::string text; // one sentence, starts with the name
+	std::string text; // message; starts with the name
 	Tally tally;
 	std::vector<Shown> shown;
 };

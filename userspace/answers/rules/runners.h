@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds threads that run without a switch to them: a thread that the kernel hides from tracing gave them the CPU.
-//
-// Used by run(): what such a thread did before was not seen, so judges drop what they know about it. One thread.
+// Finds threads that run without a switch to them, because a thread that the kernel hides from tracing ran before them.
+// Used by run(): such a thread's earlier activity was not seen, so judges drop what they know about it. One thread.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ public:
 				next_[cls->index] = trace::FieldRef(*cls, "next_pid");
 	}
 
-	// Whether the event shows `running` to be such a thread. Call in time order.
+	// Whether the event shows that `running` is such a thread. Called in time order.
 	bool found(const trace::Event &event, std::int64_t running)
 	{
 		if (!event.is_token() || !event.has_cpu() || event.stream->is_user() ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keeps run lengths, those of each subject in order: for those who list them, or search them
-// (reading/states/matcher.h). Fed by Evaluator (reading/states/evaluator.h). 24 bytes for each run.
+// Keeps the run lengths of each subject in order, for listing or searching (reading/states/matcher.h). Fed by Evaluator
+// (reading/states/evaluator.h). 24 bytes per run.
 #pragma once
 
 #include <vector>

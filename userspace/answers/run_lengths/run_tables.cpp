@@ -27,7 +27,7 @@ bool has_who(const Context &context)
 	return context.tree.subject() != Subject::machine;
 }
 
-// The state of a row of Totals; empty: it has children.
+// The number of the state of a row of Totals; empty for a node with children.
 Cell number_of(const Totals &totals, const states::Tree &tree, std::size_t row)
 {
 	if (row >= totals.pause() || !tree.nodes()[row].is_leaf())
@@ -44,7 +44,7 @@ std::string name_of(const Totals &totals, const states::Tree &tree, std::size_t 
 	return std::string(std::size_t{2} * tree.nodes()[row].depth, ' ') + tree.nodes()[row].name;
 }
 
-// All but PAUSE: nothing was recorded then.
+// The ticks of all states except PAUSE, when nothing was recorded.
 double recorded_ticks(const Totals &totals, const states::Tree &tree, std::size_t group)
 {
 	double all = totals.of_group(group)[totals.unknown()].total();
@@ -53,7 +53,7 @@ double recorded_ticks(const Totals &totals, const states::Tree &tree, std::size_
 	return all;
 }
 
-// In text a REST below a node, PAUSE and `unknown` are shown if they occur.
+// In text a REST below a node, PAUSE and `unknown` are shown only if they occur.
 bool is_shown(const Totals &totals, const Context &context, std::size_t row, const Distribution &values)
 {
 	if (context.format != Format::text || values.count() > 0)
@@ -200,7 +200,7 @@ report::Table runs_table(const RunList &list, const Context &context, std::size_
 	table.columns.push_back({"state", "state", Unit::text});
 	table.columns.push_back({"ticks", "ticks", Unit::count});
 	table.columns.push_back({"time_ns", "time", Unit::nanoseconds});
-	// The subjects' lists, merged by time; at equal times in the order of the subjects.
+	// Merges the subjects' lists by time; at equal times in the order of the subjects.
 	struct Next {
 		std::uint64_t from;
 		std::size_t subject, place;

@@ -26,7 +26,7 @@ void Totals::run(const states::Run &run)
 	of(run.subject, row).add(static_cast<std::int64_t>(run.ticks()));
 }
 
-// Leaves the nodes that the state is not in, and enters those above it.
+// Leaves nodes that do not contain the state, and enters its ancestors.
 void Totals::enter(const states::Run &run)
 {
 	std::vector<std::uint32_t> path;

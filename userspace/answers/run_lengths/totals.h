@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sums run lengths: for each node of a tree how long and how often its subjects were in it, and how long at a time.
-//
+// Sums run lengths: for each node of a tree the total time, the number and the durations of its subjects' stays.
 // Fed by Evaluator (reading/states/evaluator.h), printed by run_tables.h. A node with children is left when a state
-// outside of it is entered. Invariant: the ticks of all states together are those of all runs.
+// outside of it is entered. Invariant: the ticks of all states add up to those of all runs.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +14,14 @@ namespace monitor::run_lengths {
 
 class Totals : public states::RunSink {
 public:
-	// `each`: apart for each subject.
+	// `each`: separate totals per subject.
 	Totals(const states::Tree &tree, bool each) : tree_(tree), each_(each) {}
 
 	void run(const states::Run &run) override;
 	// After the last run.
 	void finish();
 
-	// Of all subjects together it is one, group 0.
+	// Number of groups; without `each` one, group 0, for all subjects.
 	std::size_t groups() const { return groups_.size(); }
 	// In the order of Tree::nodes(), then PAUSE and unknown. In ticks.
 	const std::vector<activities::Distribution> &of_group(std::size_t group) const { return groups_[group]; }
@@ -34,7 +33,7 @@ private:
 		std::uint32_t node;
 		std::uint64_t since;
 	};
-	// The nodes with children that a subject is in, and until when its runs have been added.
+	// The ancestors of a subject's current state, and the end of its runs so far.
 	struct Place {
 		std::vector<Open> open;
 		std::uint64_t until = 0;

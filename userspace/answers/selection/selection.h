@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a reader restricts itself to, as options say it, with one meaning in every reading command; monitor-list(1)
-// describes them. What they mean is in reading/events/event_selection.h, thread_selection.h and
-// reading/analyze/scope.h.
+// The selection of a reading command, from its options, with the same meaning in all commands; see monitor-list(1).
+// Applied by reading/events/event_selection.h, thread_selection.h and reading/analyze/scope.h.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +21,18 @@ namespace monitor::selection {
 
 struct Selection {
 	std::string from, to;
-	const char *end_option = "--to"; // of the command line, for `to`
+	const char *end_option = "--to"; // name of the option for `to`
 	std::vector<std::uint32_t> cpus;
 	ThreadSelection threads;
 	std::optional<std::string> filter; // FDL
 
 	bool is_all() const;
-	// The range is given by times of day: then answers show them.
+	// The range is given by times of day: answers then show these.
 	bool is_by_clock() const { return trace::is_time_of_day(from) || trace::is_time_of_day(to); }
 	trace::TimeText time_text(const trace::Trace &trace) const { return {trace, is_by_clock()}; }
-	// Throws Error, also if none of it is within `whole`, the time that there is.
+	// Throws Error, also if none of it is within `whole`, the available time.
 	trace::TimeRange range(const trace::Trace &trace, const trace::TimeRange &whole) const;
-	// Of --filter. Says which forms of an event lack a name in it, so that it is not true for them.
+	// The filter of --filter. Prints a warning about forms of events that lack a name in it, for which it is false.
 	std::optional<filter::Filter> event_filter(const trace::Trace &trace) const;
 	// May read the whole trace. Throws Error.
 	trace::EventSelection events(const trace::Trace &trace) const;
@@ -42,12 +41,12 @@ struct Selection {
 	analyze::Scope scope(const trace::Trace &trace, const analyze::RecordingInfo &info) const;
 };
 
-// Says which forms of an event lack a name in an expression, `of` an option, so that it is not true for them.
+// Prints a warning about forms of events that lack a name in the expression `of` an option, for which it is false.
 void tell_left_out(const filter::Filter &filter, const trace::Description &description, const std::string &of);
-// Says that some results depended on what no earlier event says.
+// Prints a warning that results depended on unknown derived values.
 void tell_undecided(const filter::Filter &filter, const std::string &of = "--filter");
 
-// The names of events that match these patterns. Throws Error if one matches none.
+// The names of events that match the patterns. Throws Error if a pattern matches none.
 std::vector<std::string> event_names(const std::vector<std::string> &patterns, const trace::Description &description);
 
 } // namespace monitor::selection

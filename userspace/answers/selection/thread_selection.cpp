@@ -28,10 +28,10 @@ bool is_named(const std::vector<std::string> &patterns, std::string_view name)
 	       });
 }
 
-// A cgroup and those below it, of which the path is known.
+// Whether a cgroup is this one or below it, by their paths.
 bool is_below(std::string_view path, std::string_view above)
 {
-	if (!above.starts_with('/') && path.starts_with('/')) // as systemd-cgls(1) writes it
+	if (!above.starts_with('/') && path.starts_with('/')) // systemd-cgls(1) omits the slash
 		path.remove_prefix(1);
 	while (above.ends_with('/'))
 		above.remove_suffix(1);
@@ -59,7 +59,7 @@ public:
 			}));
 	}
 
-	// Those that can be in the trace: with a path, or wanted by their number.
+	// Cgroups that may be in the trace: those with a path, or selected by number.
 	std::set<std::uint64_t> all() const
 	{
 		std::set<std::uint64_t> ids;
@@ -78,7 +78,7 @@ private:
 
 void feed_states(const trace::Trace &trace, analyze::ThreadFold &fold)
 {
-	trace::Problems ignored; // they are found again when what is selected is read
+	trace::Problems ignored; // reported when the selected part is read
 	trace::merge(
 	    trace, ignored, {}, [&](const trace::Event &event) { fold.event(event); },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
@@ -86,7 +86,7 @@ void feed_states(const trace::Trace &trace, analyze::ThreadFold &fold)
 	    });
 }
 
-// Of a fold that has had the whole trace.
+// From a fold of the whole trace.
 std::vector<bool> selected(const trace::Trace &trace, const analyze::RecordingInfo &info,
 			   const ThreadSelection &selection, const analyze::ThreadFold &fold)
 {
@@ -105,7 +105,7 @@ std::vector<bool> selected(const trace::Trace &trace, const analyze::RecordingIn
 	return selected;
 }
 
-// By what other tracers, or several recordings, report about threads.
+// From what other tracers, or several recordings, report about threads.
 trace::SelectedThreads known_by_number(const trace::Trace &trace, const ThreadSelection &selection)
 {
 	if (selection.command || !selection.cgroups.empty())
@@ -179,7 +179,7 @@ trace::SelectedThreads threads_of_events(const trace::Trace &trace, const analyz
 	trace::SelectedThreads threads;
 	const bool only_numbers =
 	    selection.pids.empty() && selection.comms.empty() && selection.cgroups.empty() && !selection.command;
-	if (only_numbers) { // whoever had them
+	if (only_numbers) { // any thread with these numbers
 		for (std::uint32_t machine = 0; machine < trace.machines().size(); ++machine)
 			for (const std::int32_t tid : selection.tids)
 				threads.add(machine, tid, 0, true);

@@ -73,7 +73,7 @@ private:
 	std::vector<activities::Pairs> pairs_;
 };
 
-// Values of one number, which must be a single name.
+// The values of a key, which must be one name.
 class Values {
 public:
 	Values(const activities::Keys &value, const activities::Keys &by) : value_(&value), by_(&by) {}

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How often each event class occurs, and how far apart: the first question about any trace.
-//
+// The number of events of each class, and the time between them: the first question about any trace.
 // Run per partition, merged in the order of the partitions. Events may also be grouped by keys (`--by cpu`); then the
-// time between two events of the same class and key is measured, unless there is a loss in it. In ticks of the trace's
-// clock. Without keys, each event touches only an array by class.
+// time between two events of the same class and key is measured, unless there was a loss in between. In ticks of the
+// trace's clock. Without keys, each event only accesses an array by class.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +18,7 @@
 
 namespace monitor::statistics {
 
-// Classes of one name, such as the short and the long form of a token, count as one.
+// Classes of one name, such as the short and the long form of a token, are counted together.
 class Names {
 public:
 	explicit Names(const trace::Description &description);
@@ -39,7 +38,7 @@ public:
 	struct Group {
 		std::uint64_t count = 0, first = never, last = 0;
 		activities::Distribution between;
-		// gaps_ at the first and the last event.
+		// Values of gaps_ at the first and the last event.
 		std::uint64_t first_gaps = 0, last_gaps = 0;
 	};
 
@@ -55,13 +54,13 @@ public:
 			add(*group, event.time);
 		gaps_ += event.time < lossy_until_;
 	}
-	// A loss, until then: the next event of any class may be one of those that are lost.
+	// A loss until that time: the next event of any class may be one of the lost ones.
 	void gap(std::uint64_t until = 0)
 	{
 		++gaps_;
 		lossy_until_ = std::max(lossy_until_, until);
 	}
-	// `later`: the part that follows in time. The first event of a group there follows the last one here.
+	// `later`: the partition that follows in time. The first event of a group there follows the last one here.
 	void merge(const Frequencies &later);
 
 	struct Keyed {
@@ -71,9 +70,9 @@ public:
 	};
 	// All groups that occurred.
 	std::vector<Keyed> groups() const;
-	// The times between two events, with the event's name as the first cell.
+	// The times between two events; the first cell is the event's name.
 	activities::Rows between(const trace::Description &description) const;
-	// Events left out because there were too many groups.
+	// Events left out because of the limit of groups.
 	std::uint64_t left_out() const { return left_out_; }
 
 private:
@@ -97,7 +96,7 @@ private:
 	std::unordered_map<std::string, Keyed> keyed_;
 	std::string key_;
 	std::uint64_t left_out_ = 0;
-	std::uint64_t gaps_ = 0; // so far, and events in them
+	std::uint64_t gaps_ = 0; // number of gaps so far, and of events in them
 	std::uint64_t lossy_until_ = 0;
 };
 

@@ -5,16 +5,17 @@ namespace monitor::statistics {
 namespace {
 
 constexpr std::uint64_t max_partitions = 4096;
-// Enough for a short trace that CPUs finish at about the same time, but none so short that its start-up dominates.
+// Enough partitions for CPUs to finish a short trace at about the same time, but large enough that their start-up is
+// negligible.
 constexpr std::uint64_t enough_partitions = 64, min_partition_bytes = 1u << 20, min_stream_bytes = 64u << 10;
-// Packets looked at, in all streams together.
+// Number of packets examined, in all streams.
 constexpr std::uint64_t max_samples = 20'000;
 
 struct Sample {
 	std::uint64_t time, bytes;
 };
 
-// The packets of a stream that a range touches.
+// The packets of a stream that overlap a range.
 struct Packets {
 	std::uint64_t first, after, bytes;
 };
@@ -67,8 +68,8 @@ std::vector<trace::TimeRange> partitions(const trace::Trace &trace, trace::TimeR
 		add_samples(*stream, packets, total, samples);
 	std::sort(samples.begin(), samples.end(), [](const Sample &a, const Sample &b) { return a.time < b.time; });
 	std::uint64_t passed = 0;
-	// A cut is just after a packet's start: the reader of what follows starts with that packet, and what was lost
-	// before it is reported by the reader of the part before.
+	// A boundary is just after a packet's start: the reader of the next partition starts with that packet, and the
+	// previous one reports what was lost before it.
 	for (const Sample &sample : samples) {
 		passed += sample.bytes;
 		if (passed < total / count || sample.time < made.back().from || sample.time >= range.to)

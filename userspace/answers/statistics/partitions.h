@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A trace divided into time partitions that can be read independently, on any number of CPUs.
-//
+// Divides a trace into time partitions that can be read independently, on any number of CPUs.
 // The folds of this directory run once per partition; their results are merged in time order (in_order()). The
 // boundaries depend only on the trace, so results do not depend on the number of threads. A reader of a partition
-// starts with the packets that the boundary cuts: what precedes it only serves to find out which thread runs. Only the
-// recorder reports threads that the kernel hides (RecorderThreads): a reader of a partition gets those of earlier ones.
+// starts with the packets that the boundary cuts: their earlier events only show which thread runs. Only the recorder
+// reports threads that the kernel hides (RecorderThreads): a reader of a partition gets those of earlier ones.
 // Invariant: every event, and the start of every gap, is in exactly one partition.
 #pragma once
 
@@ -23,7 +22,7 @@
 
 namespace monitor::statistics {
 
-// The most that a partition has of the stream files, approximately.
+// The approximate size of a partition, in bytes of the stream files.
 inline constexpr std::uint64_t default_partition_bytes = 16u << 20;
 
 // Partitions of the range, in time order, without holes. A trace whose packets have no times is one partition.
@@ -38,13 +37,13 @@ struct Hidden {
 
 // What a reader of a partition needs to know about threads.
 struct WhoRuns {
-	trace::Threads *threads = nullptr; // a new one; nullptr: running threads are not needed
+	trace::Threads *threads = nullptr; // initially empty; nullptr: running threads are not needed
 	const std::vector<Hidden> *hidden = nullptr;
-	bool by_name = false; // read everything before the partition for the names of threads
+	bool by_name = false; // reads everything before the partition, for the names of threads
 };
 
-// Reads one partition. Calls on_event(const Event &, running thread) for its events, on_gap(const StreamInfo &,
-// const Gap &) for its gaps, and for those that reach into it from an earlier one.
+// Reads one partition. Calls on_event(const Event &, running thread) for its events, and on_gap(const StreamInfo &,
+// const Gap &) for its gaps and for earlier ones that extend into it.
 template <class OnEvent, class OnGap>
 void read_partition(const trace::Trace &trace, trace::TimeRange partition, const WhoRuns &who,
 		    trace::Problems &problems, OnEvent &&on_event, OnGap &&on_gap)
@@ -65,7 +64,7 @@ void read_partition(const trace::Trace &trace, trace::TimeRange partition, const
 	const auto visit = [&](const trace::Event &event) {
 		if (is_before && event.time >= partition.from) {
 			is_before = false;
-			threads->forget_names(); // an earlier partition may have newer ones
+			threads->forget_names(); // an earlier partition may have newer names
 		}
 		const std::int64_t running = threads ? threads->before(event) : trace::Threads::unknown;
 		if (event.time >= partition.from)
@@ -85,8 +84,8 @@ void read_partition(const trace::Trace &trace, trace::TimeRange partition, const
 	cursors.give_back();
 }
 
-// Runs work(partition) on `threads` threads, and take(result) in the caller's for each result in the order of the
-// partitions. At most two results per thread wait for take(). An exception from work is rethrown here.
+// Runs work(partition) on `threads` threads, and take(result) in the calling thread, in the order of the partitions. At
+// most two results per thread wait for take(). An exception from work is rethrown here.
 template <class Work, class Take>
 void in_order(const std::vector<trace::TimeRange> &partitions, unsigned threads, Work &&work, Take &&take)
 {
@@ -128,7 +127,7 @@ void in_order(const std::vector<trace::TimeRange> &partitions, unsigned threads,
 	try {
 		while (workers.size() < threads)
 			workers.emplace_back(run);
-	} catch (const std::exception &) { // fewer threads also work
+	} catch (const std::exception &) { // fewer threads are sufficient
 		if (workers.empty())
 			throw;
 	}

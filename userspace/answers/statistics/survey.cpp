@@ -9,7 +9,7 @@ ThreadFields::ThreadFields(const trace::Description &description) : classes_(des
 {
 	for (const auto &cls : description.classes()) {
 		if (cls->size_bytes != 0 && cls->domain == trace::Domain::user)
-			continue; // programs may name their fields as they like
+			continue; // programs may name their fields like monitor's
 		for (const auto &[thread, process] :
 		     {std::pair("pid", "tgid"), std::pair("vtid", "vpid"), std::pair("tid", "pid")}) {
 			Refs &refs = classes_[cls->index];
@@ -30,7 +30,7 @@ RecorderThreads threads_of_recorder(const trace::Trace &trace, const ThreadField
 	for (const auto &stream : trace.streams()) {
 		if (stream->is_foreign() || !stream->info().is_recorder())
 			continue;
-		trace::Problems ignored; // they are found again later
+		trace::Problems ignored; // reported again later
 		trace::Cursor cursor(*stream, trace.description(), ignored, trace.first_time());
 		for (auto item = cursor.start(0); item != trace::Cursor::Item::end; item = cursor.advance()) {
 			if (item != trace::Cursor::Item::event)

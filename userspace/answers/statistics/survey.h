@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 // One pass over a trace with one fold per partition, on several threads.
-//
-//     const auto answer = survey(trace, question, [&] { return Frequencies(...); });
-//
-// Called by `monitor stat`; the folds are those of folds.h and Frequencies. A fold has event(event, running), gap() and
-// merge(later). It gets the selected events; one that has takes_all_events selects by itself. Names of threads depend
-// on everything before, so if they are needed the trace is one partition; so is a trace of another tracer in which only
-// switches say what runs.
+// const auto answer = survey(trace, question, [&] { return Frequencies(...); });
+// Folds are those of folds.h and Frequencies. A fold has event(event, running), gap() and merge(later). It gets the
+// selected events; one with takes_all_events selects by itself. Names of threads depend on all earlier events, so if
+// they are needed the trace is one partition; so is another tracer's trace in which only switches identify the running
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -27,18 +25,19 @@ namespace monitor::statistics {
 
 struct Question {
 	trace::TimeRange range;
-	// What begins from here on may end in the range: the fold gets these events too, and then forget_finished().
+	// Activities that start from here on may end in the range: the fold gets these events, too, and then
+	// forget_finished().
 	std::uint64_t lead_from = ~0ull;
 	std::optional<filter::Filter> filter;
 	trace::EventSelection selection;
 	std::vector<bool> classes;  // by class index; empty: all
-	bool needs_threads = false; // of the fold
-	bool needs_names = false;   // of threads, while reading
+	bool needs_threads = false; // for the fold
+	bool needs_names = false;   // names of threads, while reading
 	unsigned threads = 1;
 	std::uint64_t partition_bytes = default_partition_bytes;
 };
 
-// Which tokens give the process of a thread.
+// Finds the tokens that give a thread's process.
 class ThreadFields {
 public:
 	explicit ThreadFields(const trace::Description &description);
@@ -82,7 +81,7 @@ inline bool asks_for_names(const Question &question)
 	return question.needs_names || (question.filter && question.filter->needs_names());
 }
 
-// Parts of `range`, read one by one; a single one where parts would give a different result.
+// Partitions of `range`; a single one if several would give a different result.
 std::vector<trace::TimeRange> parts_of(const trace::Trace &trace, const Question &question,
 				       const trace::TimeRange &range);
 

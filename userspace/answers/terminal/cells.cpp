@@ -8,7 +8,7 @@
 namespace monitor::terminal {
 namespace {
 
-// Letters of one column that run from left to right and do not combine: Latin, Greek, Cyrillic.
+// Letters of one column, left to right and not combining: Latin, Greek, Cyrillic.
 bool is_simple(char32_t c)
 {
 	const bool is_letter_of_europe = c >= 0xa1 && c < 0x530;
@@ -16,7 +16,7 @@ bool is_simple(char32_t c)
 	return (c >= 0x20 && c < 0x7f) || (is_letter_of_europe && !combines && c != 0xad);
 }
 
-// Takes the first character of `text`. What is not UTF-8 is taken byte by byte.
+// Removes and returns the first character of `text`; a byte where it is not UTF-8.
 char32_t take_character(std::string_view &text, bool &is_byte)
 {
 	const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -35,7 +35,7 @@ char32_t take_character(std::string_view &text, bool &is_byte)
 	return is_byte ? first : character;
 }
 
-// Each character is one column.
+// One character per column.
 std::u32string columns_of(std::string_view text, bool is_utf8)
 {
 	std::u32string columns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Signals only set a flag, which the loop looks at: a handler could not restore the terminal safely.
+// Signal handlers only set a flag, which the loop checks, as they could not restore the terminal safely.
 #include "screen.h"
 
 #include <algorithm>
@@ -24,13 +24,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto max_wait = std::chrono::milliseconds(200); // then signals are looked at
+constexpr auto max_wait = std::chrono::milliseconds(200); // interval for checking signals
 
 volatile std::sig_atomic_t ending_signal = 0;
 
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// A second one ends the program at once: the loop may wait for a terminal that takes no output.
+// A second signal ends the program at once, as the loop may be blocked by a terminal that takes no output.
 void note_signal(int signal)
 {
 	ending_signal = signal;
@@ -38,7 +38,7 @@ void note_signal(int signal)
 		::signal(each, SIG_DFL);
 }
 
-// Before ncurses installs its own, which it does where there is none.
+// Installed before ncurses, which installs its own only if there are none.
 class EndingSignals {
 public:
 	EndingSignals()
@@ -177,7 +177,7 @@ private:
 	bool has_colours_ = false;
 };
 
-// Between frames: what is left to read, for a moment; then the keys.
+// Between frames: continues pending work for a moment, then reads keys.
 Screen::Input work_or_wait(Showing &showing, Clock::time_point next_frame)
 {
 	while (showing.work())

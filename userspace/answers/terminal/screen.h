@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The terminal that something is shown on for a while: shows cells, reads keys, notices a new size. The only file that
-// knows ncurses is screen.cpp; a build without it has screen_left_out.cpp instead.
+// An interactive terminal: shows cells, reads keys, handles resizing. Only screen.cpp uses ncurses; a build without it
+// has screen_left_out.cpp instead.
 #pragma once
 
 #include <chrono>
@@ -31,25 +31,25 @@ struct KeyPress {
 	char32_t character = 0;
 };
 
-// What is shown. One thread calls it; tests press keys themselves.
+// Something interactive to show. Called by one thread; tests press keys themselves.
 class Showing {
 public:
 	virtual ~Showing() = default;
 	virtual Cells draw(unsigned rows, unsigned columns) = 0;
 	// False: quit.
 	virtual bool press(const KeyPress &key) = 0;
-	// A frame's time has passed. True: there is something else to draw.
+	// Called once per frame time. True: redraw.
 	virtual bool tick() = 0;
-	// Only keys change it.
+	// It changes only when keys are pressed.
 	virtual bool is_still() const { return false; }
-	// There is something to work at between frames; work() does a part of it and returns whether there is more.
+	// Work is pending, to be done between frames; work() does a part of it and returns whether more is left.
 	virtual bool is_working() const { return false; }
 	virtual bool work() { return false; }
 	// It has ended by itself.
 	virtual bool is_over() const { return false; }
 };
 
-// Until a key or a signal ends it; the terminal is then as before. `instead`: what the user can do without a suitable
+// Runs until a key or a signal ends it; then restores the terminal. `instead`: what the user can do without a suitable
 // terminal, such as "--frame prints a frame as text". Returns the signal (SIGINT, SIGTERM, SIGHUP), or 0. Throws Error:
 // this build has no screen, or the terminal is not suitable.
 int show(Showing &showing, std::chrono::nanoseconds frame_time, const std::string &instead);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For a build without ncurses.
+// For builds without ncurses.
 #include "base/error.h"
 #include "screen.h"
 

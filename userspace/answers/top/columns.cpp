@@ -107,7 +107,7 @@ std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures, b
 	    {ColumnKind::percent, "unknown", "unkn%", 5, percent_of("unknown_percent")},
 	    {ColumnKind::percent, "throttled", "thrt%", 6, share_of("throttled_ns")},
 	};
-	constexpr std::ptrdiff_t usual_before = 5; // that are more important
+	constexpr std::ptrdiff_t usual_before = 5; // more important than virtual times
 	std::vector<FigureColumn> measured;
 	if (with_virtual)
 		measured = {{ColumnKind::percent, "virtual", "virt%", 6, share_of("virtual_cpu_ns")},
@@ -120,7 +120,7 @@ std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures, b
 	return columns;
 }
 
-// The first column says whether it was recorded as the command.
+// The first column is the mark for the recorded command.
 std::string name_of_row(const RowCells &row)
 {
 	const auto *name = row.size() > 1 ? std::get_if<std::string>(&row[1]) : nullptr;

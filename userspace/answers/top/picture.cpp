@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `monitor top` draws (top.h).
+// Drawing for `monitor top` (top.h).
 #include <algorithm>
 #include <cmath>
 
@@ -58,7 +58,7 @@ std::u32string Top::sparkline(const History *history, std::size_t length, double
 	return line;
 }
 
-// Returns the row after it.
+// Returns the next row.
 unsigned Top::draw_machine(Cells &cells) const
 {
 	unsigned row = 0;

@@ -19,7 +19,7 @@ using filter::Expression;
 
 constexpr const char *name_of_name = "name", *name_of_number = "pid", *name_of_thread = "tid";
 
-// By the column that it is in.
+// The row's number in this column.
 std::optional<std::uint64_t> numbered(const report::Table &table, const RowCells &row, const std::string &key)
 {
 	return table.columns.size() > 2 && table.columns[2].key == key ? number_of_row(table, row) : std::nullopt;
@@ -41,7 +41,7 @@ report::Table RowFilter::rows(const Refresh &refresh) const
 	return taken;
 }
 
-// The group `software` measures `faults`, which is also the name of a figure.
+// The group `software` has a measurement `faults`, which is also the name of a figure.
 const FigureColumn *RowFilter::column(const Expression &name) const
 {
 	const FigureColumn *found = nullptr;

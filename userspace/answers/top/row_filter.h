@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which rows `monitor top` shows, in FDL: `top --rows 'cpu > 5 and name ~ "nginx*"'`, and the key \.
-//
-// The names are those of figure_columns(), the figures as they are shown: in per cent, or a second; in backquotes a
-// name is rather that of what counters measured. Invariant: takes() never takes an unknown figure for 0.
+// Selects rows of `monitor top` by FDL: `top --rows 'cpu > 5 and name ~ "nginx*"'`, and the key \.
+// Names are those of figure_columns(), figures as shown: in percent, or per second; a name in backquotes prefers a
+// measurement. Invariant: takes() never treats an unknown figure as 0.
 #pragma once
 
 #include <string>
@@ -15,12 +14,12 @@ namespace monitor::top {
 
 class RowFilter {
 public:
-	// Throws Refusal or Error: bad syntax, a name that there is not, or constants of another kind.
+	// Throws Refusal or Error: bad syntax, an unknown name, or constants of another kind.
 	RowFilter(const std::string &untrusted_text, const std::vector<FigureColumn> &columns);
 
 	const std::string &text() const { return text_; }
 	bool takes(const Refresh &refresh, const RowCells &row) const;
-	// Only those rows.
+	// The selected rows.
 	report::Table rows(const Refresh &refresh) const;
 
 private:

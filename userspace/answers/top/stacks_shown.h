@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The stacks of what was followed, as `monitor top` shows them: a row for each, the innermost function first, because
-// lines are cut at the width of the screen.
+// The stacks of the followed process in `monitor top`: a row each, innermost function first, as lines are cut at the
+// width of the screen.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ using live::NamedWindow;
 
 // "Stacks on the CPU: 250 samples"
 std::string stacks_title(const NamedWindow::StackTotals &kind);
-// Of a stack that is wider than `width`, the kernel's frames but the innermost are "...", so that the program's are
-// seen.
+// In a stack wider than `width`, "..." replaces the kernel's frames except the innermost, so that the program's are
+// visible.
 report::Table stacks_table(const NamedWindow::StackTotals &kind, unsigned width = ~0u);
-// What is not as it should be: a sentence. Empty: nothing.
+// A note on problems with the stacks; "": none.
 std::string stacks_note(const NamedWindow &window);
 
 nlohmann::ordered_json stacks_json(const NamedWindow &window);

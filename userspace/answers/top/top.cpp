@@ -101,7 +101,7 @@ void Top::order_rows()
 	});
 }
 
-// Its place in order_.
+// The selected row's index in order_.
 std::size_t Top::selected() const
 {
 	if (!refresh_ || selected_.empty())
@@ -142,7 +142,7 @@ void Top::go_in()
 	if (!refresh_ || place >= order_.size())
 		return;
 	if (refresh_->wanted.by != levels_.back().wanted.by)
-		return; // the answer has not arrived yet
+		return; // the new rows have not arrived yet
 	const std::vector<report::Cell> &row = refresh_->rows.rows[order_[place]];
 	const std::string name = name_of_row(row);
 	Wanted wanted = levels_.back().wanted;
@@ -168,7 +168,7 @@ void Top::go_in()
 	}
 }
 
-// False: there is nothing to go back to.
+// False: this is the first level.
 bool Top::go_back()
 {
 	for (bool *const shown : {&has_help_, &has_cpus_})
@@ -208,7 +208,7 @@ void Top::search(std::string name)
 	order_rows();
 }
 
-// Enter: what cannot be used stays, with the reason.
+// Enter: invalid input stays, with the reason.
 void Top::take_line()
 {
 	if (typing_ == Typing::filter) {
@@ -259,7 +259,7 @@ bool Top::press_character(char32_t character)
 	};
 	switch (character) {
 	case 'q':
-	case 3: // Ctrl-C, where the terminal does not make a signal of it
+	case 3: // Ctrl-C, if the terminal sends no signal
 		return false;
 	case ' ':
 		is_paused_ = !is_paused_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor top` on a screen: what keys do (top.cpp) and what is drawn of the newest refresh (picture.cpp). Shown by
+// `monitor top` on a screen: handles keys (top.cpp) and draws the newest refresh (picture.cpp). Shown by
 // answers/terminal/screen.h, which passes keys on; tests press keys themselves.
 #pragma once
 
@@ -21,7 +21,7 @@ using live::MachineTotals;
 using live::Refresh;
 using live::Wanted;
 
-// What is known besides refreshes.
+// Facts besides refreshes.
 struct Status {
 	std::uint64_t lost = 0; // events, since the start
 	bool is_over = false;   // the recording has ended
@@ -30,13 +30,13 @@ struct Status {
 class Top final : public terminal::Showing {
 public:
 	struct RefreshSource {
-		// The newest one after this number; null: there is none.
+		// The newest refresh after this number; null: there is none.
 		std::function<std::shared_ptr<const Refresh>(std::uint64_t seen)> next;
 		std::function<void(const Wanted &)> want;
 		std::function<Status()> status;
 	};
 
-	// `title`: of the first line.
+	// `title`: on the first line.
 	Top(RefreshSource source, std::string title, Wanted wanted, std::vector<FigureColumn> columns,
 	    std::optional<RowFilter> filter, bool is_utf8);
 
@@ -56,8 +56,8 @@ private:
 		std::string title; // "threads of nginx (1234)"
 	};
 	struct History {
-		std::deque<double> values; // in per cent, the newest last
-		std::uint64_t number = 0;  // of the refresh that it was in last
+		std::deque<double> values; // in percent, newest last
+		std::uint64_t number = 0;  // of the last refresh with this row
 	};
 
 	void take(std::shared_ptr<const Refresh> refresh);
@@ -93,17 +93,17 @@ private:
 	Status status_;
 	std::map<std::string, History> histories_; // by row
 	History busy_;
-	std::vector<std::size_t> order_; // of the rows that are shown
-	std::size_t hidden_ = 0;         // rows, by the filter
-	std::string selected_;           // its key
-	std::size_t sorted_by_ = 0;      // in columns_
+	std::vector<std::size_t> order_; // of the rows shown
+	std::size_t hidden_ = 0;         // number of rows that the filter hides
+	std::string selected_;           // the row's key
+	std::size_t sorted_by_ = 0;      // index in columns_
 	bool is_reversed_ = false, is_paused_ = false, has_help_ = false, has_cpus_ = false;
 	Details details_ = Details::nothing;
 	Typing typing_ = Typing::nothing;
-	std::string typed_, refusal_; // refusal_: of what was typed
+	std::string typed_, refusal_; // refusal_: of the typed text
 	std::string searched_;
 	std::optional<RowFilter> filter_;
-	unsigned page_ = 10; // rows of the last drawing
+	unsigned page_ = 10; // rows in the last drawing
 };
 
 } // namespace monitor::top

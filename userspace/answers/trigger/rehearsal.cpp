@@ -9,7 +9,7 @@
 namespace monitor::trigger {
 namespace {
 
-// The first event of a key that waits for a second one; nullptr: there is none.
+// The pending first event of this key; nullptr: none.
 edc_pending_start *find_waiting(edc_pending_starts &pending, std::uint64_t key)
 {
 	for (__u32 i = 0; i < EDC_PENDING_STARTS_NEAR; ++i)
@@ -94,7 +94,7 @@ void Rehearsal::event(const trace::Event &event, const filter::Running &running)
 		return;
 	expire(event.time, is_user ? of_programs : of_kernel);
 	for (std::size_t i = 0; i < triggers_.size(); ++i)
-		for (const unsigned input : {1u, 0u}) // an event may be both
+		for (const unsigned input : {1u, 0u}) // an event may be both inputs
 			step(i, input, event, running);
 }
 
@@ -109,7 +109,7 @@ void Rehearsal::expire(std::uint64_t time, Side side)
 			remembered.waiting.pop_front();
 			edc_pending_start *entry = find_waiting(remembered.state->pending, key);
 			if (!entry || entry->begin != began)
-				continue; // it was followed
+				continue; // it was followed in time
 			entry->begin = 0;
 			firings_.push_back({i, began + trigger.made.within, 0, EDC_CPU_UNKNOWN, trace::Threads::unknown,
 					    0, began, key});

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What triggers would have done in a trace: each event is judged by the same conditions and stepped through the same
-// code (include/monitor/trigger.h) as in the kernel. And what the trace says they did.
-//
-//     merge() -> event(): conditions (FDL) -> edc_trigger_step() -> firings()
-//
+// What triggers would have done in a trace: events are matched by the same conditions and passed to the same state
+// machine (include/monitor/trigger.h) as in the kernel. Also what the trace says they did.
+// merge() -> event(): conditions (FDL) -> edc_trigger_step() -> firings()
 // Events that were lost or not recorded are missing here, and events of two CPUs within the uncertainty of the clock
-// may count in another order than they did.
+// may be processed in another order.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +24,24 @@
 namespace monitor::trigger {
 
 struct Fired {
-	std::size_t trigger = 0;             // its number
+	std::size_t trigger = 0;             // trigger number
 	std::uint64_t time = 0;              // of the event
-	std::uint64_t noticed = 0;           // of the token; 0: there is none
+	std::uint64_t noticed = 0;           // time of the token; 0: none
 	std::uint32_t cpu = EDC_CPU_UNKNOWN; // where the event was posted
 	std::int64_t tid = trace::Threads::unknown;
-	std::uint32_t cause = 0;          // id of the event's class; 0: none, it was missing
+	std::uint32_t cause = 0;          // class id of the event; 0: the event is missing
 	std::uint64_t began = 0, key = 0; // as in edc_firing
 };
 
 class Rehearsal {
 public:
-	// Throws Refusal: a condition is wrong. The trace must outlive it. `doubts`: as of filter::Filter.
+	// Throws Refusal: a condition is wrong. The trace must outlive it. `doubts`: see filter::Filter.
 	Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Trace &trace,
 		  std::vector<std::string> *doubts = nullptr);
 
-	// Each event of the trace, in the order of time.
+	// Called for each event of the trace, in the order of time.
 	void event(const trace::Event &event, const filter::Running &running);
-	// Up to here it is complete.
+	// Events are complete up to these times.
 	void end(std::uint64_t time, std::uint64_t programs_time)
 	{
 		expire(time, of_kernel);
@@ -51,24 +49,23 @@ public:
 	}
 
 	const std::vector<Fired> &firings() const { return firings_; }
-	// First events that there was no room to remember.
+	// First events that were not remembered because of limits.
 	std::uint64_t forgotten() const { return forgotten_; }
-	// Events that cannot be judged, because the trace does not say in which thread they happened.
+	// Events that cannot be judged, because their thread is unknown.
 	std::uint64_t unnamed() const { return unnamed_; }
 
 private:
 	struct Input {
 		std::optional<filter::Filter> filter;
-		bool has_key = false;                                 // else it is always 0
-		std::vector<std::optional<filter::ValueSource>> keys; // by class; none: its events are no inputs
+		bool has_key = false;                                 // false: the key is always 0
+		std::vector<std::optional<filter::ValueSource>> keys; // by class; nullopt: its events are no inputs
 	};
-	// The kernel's events and those of programs meet nowhere: the ones are judged by probes, the others by the
+	// Events of the kernel and of programs are never combined: the former are judged by probes, the latter by the
 	// recorder.
 	enum Side { of_kernel, of_programs };
 	struct Remembered {
 		std::unique_ptr<edc_trigger_state> state = std::make_unique<edc_trigger_state>();
-		std::deque<std::pair<std::uint64_t, std::uint64_t>>
-		    waiting; // time and key of first events, to be missed
+		std::deque<std::pair<std::uint64_t, std::uint64_t>> waiting; // time and key of pending first events
 	};
 	struct Trigger {
 		edc_trigger made{};
@@ -88,7 +85,7 @@ private:
 	std::uint64_t unnamed_ = 0;
 };
 
-// What the cards and the recorder say fired.
+// The firings that the cards and the recorder report.
 class RecordedFirings {
 public:
 	explicit RecordedFirings(const trace::Trace &trace);

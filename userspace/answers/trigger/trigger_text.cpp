@@ -23,16 +23,16 @@ namespace monitor::trigger {
 namespace {
 
 constexpr std::uint64_t min_every_ns = 1'000'000;
-constexpr unsigned usual_per_minute = 10, max_per_minute = 600; // of run
-constexpr std::size_t max_bytes = 16384;                        // of a trigger
-constexpr std::size_t max_name = 60;                            // what a description can hold, and a terminal show
+constexpr unsigned usual_per_minute = 10, max_per_minute = 600; // of `run`
+constexpr std::size_t max_bytes = 16384;                        // of a trigger's text
+constexpr std::size_t max_name = 60;                            // fits into a description, and is printable
 
 bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// In one line.
+// Joins lines.
 std::string joined(std::string_view text)
 {
 	std::string line;
@@ -102,7 +102,7 @@ public:
 private:
 	[[noreturn]] void fail(const std::string &sentence) const { throw Error(option_ + ": " + sentence); }
 
-	// That the => is not within brackets or quotes.
+	// Checks that => is not within brackets or quotes.
 	void expect_outside(std::size_t arrow, std::size_t open_bracket) const
 	{
 		const std::size_t inside = arrow == Outside::npos ? text_.find("=>") : Outside::npos;

@@ -26,13 +26,13 @@ struct TriggerText {
 	}
 
 	std::string text;
-	std::string where; // "FILE:LINE"; "": it is of no file
+	std::string where; // "FILE:LINE"; "": not from a file
 };
 
-// Triggers without a name are called trigger1, trigger2, ... by their place. Throws Error.
+// Triggers without a name are called trigger1, trigger2, ... by position. Throws Error.
 std::vector<NamedTrigger> parse_triggers(const std::vector<TriggerText> &untrusted_texts);
 
-// The texts in a file: a trigger begins in the first column and goes on in lines that do not; # begins a comment.
+// The texts in a file: a trigger begins in the first column, and is continued by indented lines; # begins a comment.
 std::vector<TriggerText> texts_in(const std::string &untrusted_file, const std::string &file_name = "");
 
 } // namespace monitor::trigger

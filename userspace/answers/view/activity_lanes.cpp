@@ -15,7 +15,7 @@ using activities::Finished;
 using analyze::Thread;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t lanes_between_looks = 1 << 14; // at how much memory they take
+constexpr std::size_t lanes_between_looks = 1 << 14; // between checks of their memory
 
 } // namespace
 
@@ -125,7 +125,7 @@ std::optional<std::size_t> ActivityFold::lane_of(const Finished &activity)
 	return lanes_.size() - 1;
 }
 
-// The keys tell neighbours apart: each is one.
+// Each lane has its own key, to distinguish neighbours.
 void ActivityFold::add(const Interval &interval)
 {
 	ThreadLane &lane = lanes_[interval.lane];
@@ -138,8 +138,7 @@ void ActivityFold::add(const Interval &interval)
 		keep_within();
 }
 
-// The outer one instead of those inside it. One that ended before its process was known is in another row, and stays
-// there.
+// Replaces nested activities by the enclosing one. One that ended before its process was known stays in its own row.
 std::vector<ActivityFold::Interval> ActivityFold::take_from(Nested &nested, const Interval &outer)
 {
 	const auto first = std::ranges::lower_bound(nested.held, outer.from, {}, &Interval::from);
@@ -177,7 +176,7 @@ void ActivityFold::finished(const Finished &activity)
 		if (inside == nested_.end())
 			return add(outer);
 		const std::vector<Interval> parts = take_from(inside->second, outer);
-		for (const Interval &before : inside->second.held) // inside activities that never end
+		for (const Interval &before : inside->second.held) // enclosed by activities that never end
 			add(before);
 		for (const Interval &part : parts)
 			add(part);
@@ -224,7 +223,7 @@ void ActivityFold::keep_within()
 
 ActivityLanes ActivityFold::finish()
 {
-	while (!nested_.empty()) { // the one around them ended after the timeline
+	while (!nested_.empty()) { // the enclosing one ended after the timeline
 		const auto key = nested_.begin()->first;
 		not_nested({activities::ActivitySource::program, *key.first, 0, 0, key.second});
 	}

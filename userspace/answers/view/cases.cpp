@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr unsigned bar_bits = 2; // 4 bars for each power of two
+constexpr unsigned bar_bits = 2; // 4 bars per power of two
 
 // The width of a value's bar, as a power of two.
 unsigned shift_of(std::uint64_t value)
@@ -20,7 +20,7 @@ unsigned shift_of(std::uint64_t value)
 	return power > bar_bits + 1 ? power - bar_bits - 1 : 0;
 }
 
-// Where the bar of a value begins, and where the bar that begins there ends.
+// The start of a value's bar, and the end of the bar with this start.
 std::uint64_t bar_begin(std::uint64_t value)
 {
 	return value >> shift_of(value) << shift_of(value);

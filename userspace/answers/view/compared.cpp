@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view second = "/second/";
 constexpr std::size_t max_rows = 500; // of each ranking
 
-// Of ticks from `from` to `to`; all of the time has no bounds.
+// The part between two times in ticks; without bounds if it is all of the time.
 diff::Part part_of(const std::string &directory, const Picture &picture, std::uint64_t from, std::uint64_t to)
 {
 	const auto hz = picture.about().at("frequency_hz").get<double>();

@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t max_summed_bins = 1 << 22;
 
-// Those beyond the last that is kept become one.
+// Merges groups beyond the limit.
 void join_others(std::vector<Group> &groups, std::size_t max_groups)
 {
 	if (groups.size() <= max_groups)
@@ -48,7 +48,7 @@ Groups::Groups(const Timeline &timeline, const std::map<std::uint64_t, std::stri
 	for (std::uint32_t place = 0; place < timeline.threads().size(); ++place) {
 		const ThreadLanes &thread = timeline.threads()[place];
 		if (thread.tid == 0)
-			continue; // what interrupts take from idle CPUs is nobody's
+			continue; // interrupts on idle CPUs belong to no group
 		Group &process = processes[thread.tgid];
 		process.pid = thread.tgid;
 		process.name = thread.command;
@@ -72,7 +72,7 @@ Groups::Groups(const Timeline &timeline, const std::map<std::uint64_t, std::stri
 			groups_[by].push_back(std::move(group));
 		}
 	for (std::vector<Group> &groups : groups_) {
-		std::vector<std::pair<std::uint64_t, std::size_t>> order; // what each ran
+		std::vector<std::pair<std::uint64_t, std::size_t>> order; // by CPU time
 		for (std::size_t i = 0; i < groups.size(); ++i)
 			order.emplace_back(groups[i].ran(timeline), i);
 		std::ranges::stable_sort(order, std::ranges::greater(), &decltype(order)::value_type::first);
@@ -125,7 +125,7 @@ std::vector<Slice> summed(const std::vector<LanePart> &lanes, std::uint64_t from
 	std::vector<Bin> bins(to_bin - from_bin);
 	for (const auto &[slices, key] : lanes)
 		for (const Slice &slice : slices) {
-			// A long one is spread over its bins; what is left of the division is in the last ones.
+			// A long slice is spread over its bins; the remainder of the division goes to the last ones.
 			const std::uint64_t begin = std::max<std::uint64_t>(slice.bin, from_bin);
 			const std::uint64_t end =
 			    std::min<std::uint64_t>(std::uint64_t(slice.bin) + slice.bins, to_bin);

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The largest bound of the lines that touch this time; empty: one is unknown.
+// The largest bound of the lines within this time; empty: one is unknown.
 trace::ClockBoundNs bound_within(const trace::ClockMap &clock, std::uint64_t from_ns, std::uint64_t to_ns)
 {
 	const auto saturated = [](std::uint64_t ns) {
@@ -35,7 +35,7 @@ trace::ClockBoundNs bound_within(const trace::ClockMap &clock, std::uint64_t fro
 	return bound;
 }
 
-// The first ticks of the picture at or after this time; its end if there are none.
+// The picture's first tick at or after this time; its end if there is none.
 std::uint64_t first_at(const trace::ClockMap &clock, const Timeline &timeline, std::uint64_t ns)
 {
 	std::uint64_t low = 0, high = timeline.ticks();

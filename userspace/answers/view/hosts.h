@@ -28,20 +28,20 @@ public:
 	struct Recording {
 		std::string name, directory;
 		trace::Trace trace;                           // has a picture
-		std::shared_ptr<const trace::ClockMap> clock; // null: how it relates to the others is unknown
+		std::shared_ptr<const trace::ClockMap> clock; // null: its relation to the others is unknown
 	};
 
 	Hosts(std::vector<Recording> recordings, bool use_cache);
 
-	// Any thread.
+	// Called by any thread.
 	HttpResponse answer(const HttpRequest &request);
 	void stop();
-	// As Loading's, of those that were asked for.
+	// Like Loading's, for those that were read.
 	std::string failed() const;
 	std::vector<std::shared_ptr<const Picture>> pictures() const;
 
 private:
-	// Once it is being read there is no trace here.
+	// `trace` is empty once it is being read.
 	struct Host {
 		std::string name, directory;
 		std::shared_ptr<const trace::ClockMap> clock;
@@ -56,12 +56,12 @@ private:
 	std::string ticks(const trace::ClockMap &clock, const Picture &picture, const HttpRequest &request) const;
 
 	const bool use_cache_;
-	mutable std::mutex lock_; // of Host::trace and loading
+	mutable std::mutex lock_; // protects Host::trace and loading
 	std::vector<Host> hosts_;
-	std::uint64_t begin_ns_ = ~std::uint64_t(0); // of the collection, on the common clock
+	std::uint64_t begin_ns_ = ~std::uint64_t(0); // start of the collection on the common clock
 };
 
-// The clock of a recording, by its name in the collection, as the collection has it; null: it has none.
+// A recording's clock in the collection, by its name there; null: none.
 std::shared_ptr<const trace::ClockMap> clock_of(const std::map<std::string, trace::PartClock> &clocks,
 						const std::string &name, const trace::Trace &trace);
 

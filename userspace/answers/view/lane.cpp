@@ -60,8 +60,7 @@ void Lane::add_last()
 	many_->add(last);
 }
 
-// A slice as it is, or, if it is shorter than a bin, whole in the bin that its middle is in: it may reach a little
-// beyond.
+// Adds a slice unchanged or, if it is shorter than a bin, to the bin of its middle, although it may extend beyond.
 void Lane::Levels::put(unsigned level, std::uint64_t from, std::uint64_t to, std::uint32_t key)
 {
 	const std::uint64_t bin_ticks = width(level), bin = from / bin_ticks;
@@ -88,7 +87,7 @@ void Lane::Levels::merge(unsigned level, std::uint64_t bin, std::uint64_t busy, 
 		open.weight += weight;
 	} else if (open.weight >= weight) {
 		open.weight -= weight;
-	} else { // the others outnumber it: Boyer and Moore's vote, which needs no table
+	} else { // majority vote (Boyer and Moore), without a table
 		open.key = key;
 		open.weight = weight - open.weight;
 	}
@@ -115,7 +114,7 @@ void Lane::Levels::drop_below(unsigned level)
 {
 	for (; first < level; ++first) {
 		close(first);                         // to the next level
-		slices[first] = std::vector<Slice>(); // its memory, too
+		slices[first] = std::vector<Slice>(); // frees the memory, too
 	}
 }
 

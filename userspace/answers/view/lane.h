@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A lane of a picture at several levels of detail: who had it, and when. The bins of each level are four times as wide
-// as those of the level before. A level keeps a slice that is at least one bin wide as it is. It merges the shorter
-// slices of a bin into one, with the key that had most of the time, the busy ticks, and the number of slices. So a
-// window of N bins has about N slices at any level, and a picture needs about one slice per pixel. Most threads of a
-// build run a few times: as long as a lane has no more than max_few slices it keeps these alone, and makes the level
-// that is asked for of them. Filled by timeline.cpp in the order of time; read by tile.cpp.
-// Invariant: the busy ticks of every level sum up to those that were added.
+// A lane of a picture at several levels of detail: its slices over time, each with a key, such as the thread on a CPU.
+// The bins of each level are four times as wide as those of the level before. A level keeps slices of at least one bin
+// unchanged, and merges the shorter slices of a bin into one, with the key that had most of the time, the busy ticks,
+// and the number of slices. So a window of N bins has about N slices at any level, and a picture needs about one slice
+// per pixel. Most threads of a build run a few times: a lane with at most max_few slices keeps only these, and computes
+// levels on demand. Filled by timeline.cpp in the order of time; read by tile.cpp. Invariant: the busy ticks of every
+// level add up to those that were added.
 #pragma once
 
 #include <array>
@@ -22,15 +22,15 @@ class KeptReader;
 class KeptWriter;
 
 struct Slice {
-	std::uint32_t bin = 0, bins = 0; // of its level, since the start
-	std::uint32_t key = 0;           // whose it is, or whose most of it is
-	std::uint32_t count = 0;         // how many: 1 is exact
+	std::uint32_t bin = 0, bins = 0; // of its level, from the start
+	std::uint32_t key = 0;           // owner, or the owner of most of it
+	std::uint32_t count = 0;         // number of merged slices; 1: exact
 	std::uint64_t busy = 0;          // ticks
 };
 
 constexpr unsigned levels = 16;
 
-// What is asked for takes more memory than there is for it; a coarser level may do.
+// The request exceeds the memory limit; a coarser level may not.
 struct TooMuch : Error {
 	TooMuch() : Error("this is too much at once: ask for a part of it") {}
 };
@@ -39,23 +39,23 @@ class Lane {
 public:
 	static constexpr std::size_t max_few = 16;
 
-	// `base_ticks`: a bin of level 0. The times of add() are ticks since the start of the picture.
+	// `base_ticks`: width of a bin of level 0. The times of add() are ticks since the start of the picture.
 	explicit Lane(std::uint64_t base_ticks) : base_ticks_(base_ticks) {}
-	// As it was kept, after finish().
+	// From the cache, after finish().
 	Lane(std::uint64_t base_ticks, KeptReader &reader);
 	void keep(KeptWriter &writer) const;
 
-	// Times are not before those added before; where they are, the lane keeps what it had.
+	// Times must not decrease; otherwise the lane ignores them.
 	void add(std::uint64_t from, std::uint64_t to, std::uint32_t key);
-	// Nothing is added any more.
+	// No more slices are added.
 	void finish();
-	// Levels below this one are not kept: at once, or when there is more than memory for it.
+	// Drops levels below this one: at once, or when memory is exceeded.
 	void drop_below(unsigned level);
 
-	// Those that reach into these bins.
+	// The slices that overlap these bins.
 	std::vector<Slice> slices(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin) const;
 	std::vector<Slice> slices(unsigned level) const { return slices(level, 0, ~std::uint64_t(0)); }
-	// Each key becomes to(key).
+	// Replaces each key by to(key).
 	template <class To> void change_keys(const To &to)
 	{
 		for (Interval &interval : few_)
@@ -66,7 +66,7 @@ public:
 					slice.key = to(slice.key);
 	}
 	std::uint64_t busy() const { return busy_; }
-	// What the levels take: dropping the finest ones makes it less.
+	// The memory of the levels, which dropping the finest ones reduces.
 	std::size_t bytes() const;
 
 private:
@@ -74,13 +74,13 @@ private:
 		std::uint64_t from, to;
 		std::uint32_t key;
 	};
-	// A bin that more may be added to. `weight`: by how much the ticks of `key` outnumber those of all others.
+	// A bin that is still being filled. `weight`: the ticks of `key` minus those of all others.
 	struct Open {
 		bool is_open = false;
 		std::uint64_t bin = 0, busy = 0, weight = 0;
 		std::uint32_t key = 0, count = 0;
 	};
-	// From level `first` to before `end`.
+	// Levels from `first` to before `end`.
 	struct Levels {
 		std::uint64_t base_ticks;
 		unsigned first, end = levels;
@@ -102,9 +102,9 @@ private:
 	std::uint64_t base_ticks_;
 	unsigned first_ = 0;
 	std::uint32_t key_ = 0;
-	std::uint64_t from_ = 0, to_ = 0, busy_ = 0; // what is added next may continue this
+	std::uint64_t from_ = 0, to_ = 0, busy_ = 0; // the last slice, which the next one may continue
 	std::vector<Interval> few_;
-	std::unique_ptr<Levels> many_; // instead of them
+	std::unique_ptr<Levels> many_; // replaces them
 };
 
 } // namespace monitor::view

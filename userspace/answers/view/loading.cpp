@@ -26,7 +26,7 @@ Loading::Loading(const std::vector<std::string> &directories, trace::Trace trace
 			  Keeping{use_cache}, std::move(layout));
 		      const std::lock_guard guard(lock_);
 		      picture_ = std::move(made);
-	      } catch (const Stopped &) { // nobody looks any more
+	      } catch (const Stopped &) { // nobody is waiting any more
 	      } catch (const std::exception &error) {
 		      const std::lock_guard guard(lock_);
 		      failed_ = error.what();

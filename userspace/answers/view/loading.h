@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A picture while its trace is still being read, in a thread of its own: the page shows the modes so far, and all of it
-// as soon as it is there. What is asked for too early is answered by status 503.
+// A picture while its trace is being read, in a thread of its own: the page shows the modes so far, and everything once
+// it is complete. Requests that come too early get status 503.
 #pragma once
 
 #include <array>
@@ -18,16 +18,15 @@ namespace monitor::view {
 
 class Loading {
 public:
-	// The trace has a picture.
-	// `has_second`: the page shows another trace, too (compared.h).
+	// The trace must be suitable for a picture. `has_second`: the page shows another trace, too (compared.h).
 	Loading(const std::vector<std::string> &directories, trace::Trace trace, bool use_cache,
 		std::optional<play::Layout> layout, bool has_second = false);
 
-	// Any thread.
+	// Called by any thread.
 	HttpResponse answer(const HttpRequest &request);
-	// Nobody asks any more: what is being read for an answer is given up.
+	// Cancels answers in progress, as nobody waits for them.
 	void stop() { wanted_.stop(); }
-	// What went wrong while it was read, in words; "": nothing, or it has not been read.
+	// The error that ended the reading; "": none, or it has not ended.
 	std::string failed() const;
 	// Null: it has not been read.
 	std::shared_ptr<const Picture> picture() const;
@@ -37,7 +36,7 @@ private:
 	void note(const Timeline &so_far, double part);
 	HttpResponse answer_early(const HttpRequest &request) const;
 
-	mutable std::mutex lock_; // of:
+	mutable std::mutex lock_; // protects the following
 	std::shared_ptr<const Timeline> so_far_;
 	double part_ = 0;
 	std::shared_ptr<const Picture> picture_;

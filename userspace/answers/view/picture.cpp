@@ -43,7 +43,7 @@ void Picture::read_or_find(const Progress &progress, const Keeping &keeping)
 		if (auto kept = cache.find()) {
 			const Json text = parse_json<Json>(kept->text);
 			about_ = text.at("about");
-			about_["directory"] = directories_.front(); // it may be called from elsewhere
+			about_["directory"] = directories_.front(); // the page may be in another directory
 			for (const auto &[by, table] : text.at("tables").items())
 				whole_.emplace(by, table);
 			timeline_ = std::move(kept->timeline);
@@ -168,7 +168,7 @@ std::string Picture::slices(unsigned level, std::uint64_t from_bin, std::uint64_
 					    of_threads, is_over);
 			return slices_tile({*timeline_, &groups_, &window, &activities_, &rows_}, level, from_bin,
 					   to_bin, lanes, max_answer_bytes);
-		} catch (const TooMuch &) { // for one that is read again, not for what is kept
+		} catch (const TooMuch &) { // of a window read again, not of the picture
 		}
 	for (shown.coarsest = level;; ++shown.coarsest)
 		try {

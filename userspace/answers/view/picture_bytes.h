@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers, texts and arrays in the bytes of a kept picture (picture_cache.h), in this machine's own byte order.
+// Numbers, texts and arrays in the bytes of a cached picture (picture_cache.h), in native byte order.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ private:
 	std::string bytes_;
 };
 
-// Throws Error where there are not enough bytes.
+// Throws Error at the end of the bytes.
 class KeptReader {
 public:
 	explicit KeptReader(std::string_view bytes) : bytes_(bytes) {}

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view format = "monitor picture 4\n"; // changes with what is kept
+constexpr std::string_view format = "monitor picture 4\n"; // incremented with the format
 
 std::string place()
 {
@@ -33,7 +33,7 @@ std::string place()
 	return home && home[0] == '/' ? fmt::format("{}/.cache/monitor/pictures", home) : "";
 }
 
-// The size and the time of a file, if there is one.
+// The size and modification time of a file, if it exists.
 std::optional<std::string> state_of(const std::string &path)
 {
 	struct stat status {};
@@ -53,7 +53,7 @@ std::string identity_of(const std::vector<std::string> &directories, const trace
 	std::vector<std::string> names = {"metadata"};
 	for (const auto &stream : trace.streams())
 		names.push_back(stream->info().name);
-	// A program that was built again may read it otherwise.
+	// A rebuilt program may interpret the trace differently.
 	for (const std::string &path : {std::string("/proc/self/exe"), trace.directory() + "/.monitor/cgroups"})
 		text += state_of(path).value_or("\nnone");
 	for (const std::string &name : names) {

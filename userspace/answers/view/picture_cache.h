@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Pictures of long traces, kept in the user's cache directory: a trace is read as a whole once.
-//
-//     $XDG_CACHE_HOME/monitor/pictures/HASH, or ~/.cache/monitor/pictures/HASH
-//
-// A file has what it is the picture of: the path, what the recording says of itself, and the size and time of each
-// stream, of the description and of this program. If any of these differ, or its checksum does, it is not used. The
-// files used last are kept, up to max_kept_bytes. Only the user's own files are read.
+// Caches pictures of long traces in the user's cache directory, so that a trace is read completely only once.
+// $XDG_CACHE_HOME/monitor/pictures/HASH, or ~/.cache/monitor/pictures/HASH
+// A file identifies its trace: the path, the recording's own data, and the size and time of each stream, of the
+// description and of this program. It is ignored if any of these differ, or its checksum does. The most recently used
+// files are kept, up to max_kept_bytes. Only the user's own files are read.
 #pragma once
 
 #include <cstddef>
@@ -24,25 +22,25 @@ class PictureCache {
 public:
 	static constexpr std::size_t max_kept_bytes = 1u << 30;
 
-	// Of this trace. Without a place for it nothing is kept, and nothing found.
+	// The cache for this trace. Without a directory nothing is kept or found.
 	PictureCache(const std::vector<std::string> &directories, const trace::Trace &trace);
 
-	// What the trace is: another text if any of it has changed; "": it has no files of its own.
+	// Identifies the trace: changes if any of it does; "": it has no files of its own.
 	const std::string &identity() const { return identity_; }
 
 	struct Kept {
 		std::unique_ptr<Timeline> timeline;
 		ActivityLanes activities;
-		std::string text; // JSON, of picture.cpp
+		std::string text; // JSON from picture.cpp
 	};
 	std::optional<Kept> find() const;
-	// Does nothing if it cannot be written: it is only a cache.
+	// Errors are ignored: it is only a cache.
 	void keep(const Timeline &timeline, const ActivityLanes &activities, const std::string &text) const;
 
 private:
 	void remove_oldest() const;
 
-	std::string identity_, directory_, path_; // "": there is no place
+	std::string identity_, directory_, path_; // "": there is no cache directory
 };
 
 } // namespace monitor::view

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a picture answers about a part of the time. Each answer reads the trace again, with a scope.
+// A picture's answers about parts of the time. Each reads the trace again, with a scope.
 #include <fmt/format.h>
 
 #include "answers/report/activities_table.h"
@@ -41,7 +41,7 @@ trace::TimeRange Picture::range_of(std::uint64_t from_ticks, std::uint64_t to_ti
 {
 	if (from_ticks >= std::min(to_ticks, timeline_->ticks()))
 		throw Error("this picture has no such part");
-	trace::TimeRange range; // all: also what is at its very end
+	trace::TimeRange range; // all: including its very end
 	if (from_ticks > 0)
 		range.from = timeline_->begin() + from_ticks;
 	if (to_ticks < timeline_->ticks())
@@ -161,7 +161,7 @@ Json Picture::scenes(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned 
 	return scenes_.answer(from_ticks, to_ticks, steps, is_over);
 }
 
-// All CPUs together: readings of one of them would leave gaps where it did not switch.
+// Sums all CPUs, as readings of one would leave gaps where it did not switch.
 Json Picture::lines(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned bins, const IsOver &is_over) const
 {
 	if (!info_.counters)

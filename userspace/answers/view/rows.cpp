@@ -24,12 +24,12 @@ Rows::Rows(const Timeline &timeline, std::size_t max_threads) : row_of_(timeline
 	}
 	for (auto place = places.begin(); place != own; ++place)
 		rows_.push_back({*place});
-	std::map<std::string, std::size_t> commands; // rows of others
+	std::map<std::string, std::size_t> commands; // rows for other threads
 	for (auto place = own; place != places.end(); ++place) {
 		auto command = commands.find(timeline.threads()[*place].name);
 		if (command == commands.end()) {
 			if (commands.size() <= max_commands)
-				rows_.emplace_back(); // the last one is of all further commands
+				rows_.emplace_back(); // the last one is for all further commands
 			command = commands.emplace(timeline.threads()[*place].name, rows_.size() - 1).first;
 		}
 		rows_[command->second].push_back(*place);

@@ -15,7 +15,7 @@ using analyze::State;
 using Json = nlohmann::ordered_json;
 using Tids = std::vector<std::int32_t>;
 
-// The first ones; those that are shown are added to `shown`.
+// The first threads; adds those to `shown`.
 Json first_of(const Tids &tids, std::size_t count, Tids &shown)
 {
 	const Tids first(tids.begin(), tids.begin() + static_cast<std::ptrdiff_t>(std::min(count, tids.size())));
@@ -39,7 +39,7 @@ Json cpu_json(const play::SceneCpu &cpu, Tids &shown)
 		{"waiting", cpu.ready.size()}};
 }
 
-// The last that changed first.
+// Sorted by their last change, newest first.
 Tids sleeping_of(const play::Scene &scene, const play::Layout *layout)
 {
 	std::vector<const play::SceneThread *> threads;
@@ -74,7 +74,7 @@ Json thread_json(const play::SceneThread &thread, const play::Scene &scene, cons
 Json new_wake_ups(const play::Scene &scene)
 {
 	Json wake_ups = Json::array();
-	for (const play::WakeUp &wake_up : scene.wake_ups) { // the newest first
+	for (const play::WakeUp &wake_up : scene.wake_ups) { // newest first
 		if (scene.time - std::min(scene.time, wake_up.time) >= scene.step || wake_ups.size() == max_wake_ups)
 			break;
 		const bool is_thread = wake_up.waker.tid >= 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A scene (answers/play/scene.h) as the page's animation draws it: who is where, bounded for a machine with many
-// threads, what is left out counted. Made by scenes.cpp; the page's stage.js draws it.
+// A scene (answers/play/scene.h) as JSON for the page's animation, with limits for a machine with many threads and
+// counts of what is left out. Made by scenes.cpp; drawn by the page's stage.js.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace monitor::view {
 
-// At most these: threads in a run queue, sleeping threads (the last that changed; with a layout, those in its boxes),
-// wake-ups since the scene before, messages, and those on the way along an arrow.
+// Limits: threads in a run queue, sleeping threads (the last that changed; with a layout, those in its boxes), wake-ups
+// since the previous scene, messages, and messages on the way along an arrow.
 constexpr std::size_t max_queued = 12, max_sleeping = 24, max_boxed = 200, max_wake_ups = 32, max_messages = 8,
 		      max_on_the_way = 40;
 
-// {boxes: [{name, row, column}], arrows: [{from, to}], travel_steps}: what of a layout does not change.
+// {boxes: [{name, row, column}], arrows: [{from, to}], travel_steps}: the constant part of a layout.
 nlohmann::ordered_json layout_json(const play::Layout &layout);
 // {time, cpus: [{cpu, what, lost, tid, mode, doing, ready, waiting}], threads: [{tid, name, state, doing, box}],
 // unplaced, unplaced_waiting, sleeping: [tid], counts: {sleeping, unknown}, wakings_are_known,

@@ -70,7 +70,7 @@ void Scenes::go_to(std::uint64_t time, std::uint64_t step, const IsOver &is_over
 				player.give_up();
 				break;
 			}
-	} catch (...) { // the fold may have a part of an event only
+	} catch (...) { // the fold may have processed an event only partly
 		playing_.reset();
 		throw;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The scenes of a trace for the animation in the page: one player (answers/play/player.h) for all pages that look at
-// it. Its checkpoints make going back cheap; the scenes that follow the last ones go on from there.
+// The scenes of a trace for the page's animation, from one player (answers/play/player.h) for all pages. Its
+// checkpoints make going back cheap; consecutive requests continue from the last scene.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace monitor::view {
 
 class Scenes {
 public:
-	static constexpr unsigned max_steps = 60; // in one answer
+	static constexpr unsigned max_steps = 60; // per answer
 	struct Opened {
 		trace::Trace trace;
 		analyze::RecordingInfo info;
@@ -28,10 +28,11 @@ public:
 	// `open`: called for the first answer.
 	Scenes(Open open, std::optional<play::Layout> layout);
 
-	// Scenes (scene_json.h) at `from`, and so on, `steps` of them, (to - from) / steps ticks apart, at least one;
-	// those after the recording's end are left out. One from before it is known what runs also says from when on
-	// it is (`known_from`, Player::find_known()). 0 steps: only gives up what the page asked for before. Ticks
-	// since its begin. Waits while another answer is made, unless it is over. Throws Error. Any thread.
+	// `steps` scenes (scene_json.h) from `from` on, (to - from) / steps ticks apart, at least one; those after the
+	// recording's end are left out. If a scene is before the time from which running threads are known, the answer
+	// has that time, too (`known_from`, Player::find_known()). 0 steps: only cancels the page's previous request.
+	// Ticks since the picture's begin. Waits while another answer is made, unless it is cancelled. Throws Error.
+	// Called by any thread.
 	nlohmann::ordered_json answer(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned steps,
 				      const IsOver &is_over);
 	const std::optional<play::Layout> &layout() const { return layout_; }
@@ -47,7 +48,7 @@ private:
 
 	const Open open_;
 	const std::optional<play::Layout> layout_;
-	std::timed_mutex lock_; // of:
+	std::timed_mutex lock_; // protects the following
 	std::optional<Playing> playing_;
 	std::uint64_t known_from_ = 0; // ticks
 };

@@ -27,7 +27,7 @@ void Story::add(Interval row)
 		++left_out_;
 }
 
-// The same run, as long as nothing is between.
+// Extends the last run if nothing is in between.
 void Story::run(std::uint32_t cpu, std::uint64_t from, std::uint64_t to, Mode mode)
 {
 	const bool continues = last_run_.what == Interval::What::runs && last_run_.cpu == cpu && last_run_.to == from;
@@ -65,7 +65,7 @@ void Story::lost(const Cpu &cpu, std::uint64_t, std::uint64_t)
 	std::erase_if(unfound_, [&](const Unfound &unfound) { return unfound.cpu == cpu.number; });
 }
 
-// Of what runs there, if it is this thread.
+// For what runs there, if it is this thread.
 void Story::moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
 {
 	if (!cpu.current || !is_ours(*cpu.current) || !last_run_kept_)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What one thread did in a part of the time, and why: where it ran, when it waited for a CPU, in which call it slept,
-// and who woke it. Whoever woke it has a story too: going from one to the next leads to the cause of a delay.
+// and what woke it. Following wakers' stories leads to the cause of a delay.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class Story final : public analyze::TimeObserver {
 public:
 	static constexpr std::size_t max_rows = 1000;
 
-	// Of the thread at this place of ThreadFold::threads(), fed by this fold; times are ticks since
+	// For the thread at this index of ThreadFold::threads(), an observer of this fold; times are ticks since
 	// `begin`.
 	Story(const analyze::ThreadFold &fold, std::size_t thread, std::uint64_t begin)
 	    : fold_(fold), thread_(thread), begin_(begin)
@@ -36,9 +36,9 @@ public:
 	void slept(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker,
 		   bool is_over) override;
 
-	// {tid, pid, name, rows: [{from, to, what: runs | waits | throttled | sleeps, ...}], left_out}. Of `runs`: cpu,
-	// and its ticks by mode, null where it was not recorded; of `sleeps`: call, waker, waker_tid and waker_thread,
-	// what is not known being null; and whether it is over.
+	// {tid, pid, name, rows: [{from, to, what: runs | waits | throttled | sleeps, ...}], left_out}. `runs` has cpu,
+	// and ticks by mode, null if not recorded; `sleeps` has call, waker, waker_tid and waker_thread, null if
+	// unknown; and whether it is over.
 	nlohmann::ordered_json json(const analyze::Recorded &recorded) const;
 
 private:
@@ -62,8 +62,8 @@ private:
 	const analyze::ThreadFold &fold_;
 	std::size_t thread_;
 	std::uint64_t begin_, left_out_ = 0;
-	std::vector<Interval> rows_;                     // in the order in which they ended
-	Interval last_run_{Interval::What::waits, 0, 0}; // also if it was left out
+	std::vector<Interval> rows_;                     // in the order of their ends
+	Interval last_run_{Interval::What::waits, 0, 0}; // even if it was left out
 	bool last_run_kept_ = false;
 	std::vector<Unfound> unfound_;
 };

@@ -44,7 +44,7 @@ const char *unit_text(report::Unit unit)
 	return "text";
 }
 
-// What the threads that ran did with the part: ticks; null: it was not recorded.
+// Totals of the threads that ran in the part, in ticks; null: not recorded.
 Json threads_json(const analyze::ThreadFold &fold, const analyze::RecordingInfo &info)
 {
 	std::uint64_t ran = 0, waiting = 0, throttled = 0, blocked = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables of reports as the page reads them.
+// The tables of reports as JSON for the page.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@
 
 namespace monitor::view {
 
-// {columns: [{key, title, unit}], rows: [[cells]]}; a cell that is unknown is null.
+// {columns: [{key, title, unit}], rows: [[cells]]}; an unknown cell is null.
 nlohmann::ordered_json table_json(const report::Table &table);
 
-// Who had the CPUs, by process, thread, command, cgroup or cpu (is_usage()), with `threads`: what those that ran did
-// with the part, in ticks: {ran, waiting, throttled, blocked}, null where it was not recorded.
+// Usage of the CPUs by process, thread, command, cgroup or cpu (is_usage()), with `threads`: totals of the threads that
+// ran in the part, in ticks: {ran, waiting, throttled, blocked}, null if not recorded.
 bool is_usage(const std::string &by);
 nlohmann::ordered_json usage_json(const analyze::ThreadFold &fold, const trace::Trace &trace,
 				  const analyze::RecordingInfo &info, const std::string &by);

@@ -40,7 +40,7 @@ struct LaneName {
 
 constexpr std::string_view group_kinds = "pmg"; // in the order of Groups::By
 
-// "c*", or names of lanes. Throws Error: there is no such lane.
+// Parses "c*", or names of lanes. Throws Error: there is no such lane.
 std::vector<LaneName> lanes_of(const Shown &shown, std::string_view text)
 {
 	std::vector<LaneName> lanes;
@@ -74,7 +74,7 @@ unsigned kept_level(const Timeline &timeline, char kind)
 	return kind == 'a' ? 0 : kind == 'c' ? timeline.cpus_level() : timeline.threads_level();
 }
 
-// Bins of a level, and what a slice there is at the level that was asked for.
+// Bins of a level, and what a slice there is at the requested level.
 struct Part {
 	unsigned level = 0, shift = 0;
 	std::uint64_t from_bin = 0, to_bin = 0;
@@ -96,7 +96,7 @@ Part part_of(unsigned level, unsigned at_least, std::uint64_t from_bin, std::uin
 	return {std::max(level, at_least), shift, from_bin >> shift, (to_bin >> shift) + has_rest};
 }
 
-// Several lanes as one.
+// The sum of several lanes.
 std::vector<Slice> summed(const std::vector<std::vector<Slice>> &lanes, const Part &part)
 {
 	std::vector<LanePart> parts;
@@ -120,7 +120,7 @@ std::vector<Slice> cpu_slices(const Shown &shown, std::size_t cpu, const Part &p
 	return slices;
 }
 
-// Where a thread ran, of a group as far as it is of it.
+// Where a thread ran, perhaps only for its part in a group.
 std::vector<Slice> runs(const Shown &shown, std::uint32_t thread, const Group *group, const Part &part)
 {
 	if (shown.window)
@@ -185,7 +185,7 @@ std::string slices_tile(const Shown &shown, unsigned level, std::uint64_t from_b
 	return tile;
 }
 
-// A bin of the picture's own that reaches beyond one of these is divided.
+// Divides bins of the picture that extend beyond one of these.
 std::string modes_tile(const Timeline &timeline, std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned bins)
 {
 	to_ticks = std::min(to_ticks, timeline.ticks());

@@ -17,26 +17,26 @@
 
 namespace monitor::view {
 
-// Bins of modes at once, of all CPUs together: 28 bytes each.
+// Limit of bins of modes in one answer, for all CPUs: 28 bytes each.
 constexpr std::size_t max_answer_bins = 1 << 19;
 
-// What the slices are taken from.
+// The sources of slices.
 struct Shown {
 	const Timeline &timeline;
-	const Groups *groups = nullptr; // else there are no lanes of groups
-	const Window *window = nullptr; // of the level, if the picture does not keep it
+	const Groups *groups = nullptr; // null: there are no lanes of groups
+	const Window *window = nullptr; // for the level, if the picture does not keep it
 	const ActivityLanes *activities = nullptr;
-	const Rows *rows = nullptr; // else each thread has one
-	unsigned coarsest = 0;      // finer levels have the slices of this one; not of a window
+	const Rows *rows = nullptr; // null: each thread has a row
+	unsigned coarsest = 0;      // finer levels have the slices of this one; not for a window
 };
 
-// Of these lanes the slices of a level that reach into these bins, or, of a level that is not kept, those of the finest
-// one that is. `lanes`: "c0,r12,w12": the CPU at place 0, the runs and the waits of row 12 of the threads; p3, m3, g3:
-// of all threads of the process, the command, the cgroup at place 3 of its groups; a3: of the activity at place 3;
-// "c*": of all CPUs. Throws Error: there is no such lane or level; TooMuch: it would be more than `max_bytes`.
+// The slices of a level that overlap these bins, for the given lanes; for a level that is not kept, those of the finest
+// one kept. `lanes`: "c0,r12,w12": the CPU with index 0, the runs and the waits of threads' row 12; p3, m3, g3: the
+// process, the command, the cgroup with index 3 in its groups; a3: the activity with index 3; "c*": all CPUs. Throws
+// Error: there is no such lane or level; TooMuch: more than `max_bytes`.
 std::string slices_tile(const Shown &shown, unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
 			std::string_view lanes, std::size_t max_bytes);
-// The finest level that the picture keeps of all of these.
+// The finest level that the picture keeps for all of these lanes.
 unsigned kept_level(const Shown &shown, std::string_view lanes);
 // Throws Error.
 std::string modes_tile(const Timeline &timeline, std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned bins);

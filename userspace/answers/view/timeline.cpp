@@ -16,10 +16,10 @@ using analyze::Mode;
 using analyze::Thread;
 
 constexpr std::uint64_t min_base_ticks = 256;
-constexpr std::uint64_t max_bins = std::uint64_t(1) << 31; // of level 0: slices have 32 bits for one
-constexpr std::uint64_t max_mode_cells = 4'000'000;        // of all CPUs
+constexpr std::uint64_t max_bins = std::uint64_t(1) << 31; // of level 0: a slice has 32 bits for its bin
+constexpr std::uint64_t max_mode_cells = 4'000'000;        // for all CPUs
 constexpr std::uint64_t min_mode_bins = 64, max_mode_bins = 16384;
-constexpr std::size_t adds_between_looks = 1 << 16; // at how much memory the slices take
+constexpr std::size_t adds_between_looks = 1 << 16; // between checks of the slices' memory
 
 } // namespace
 
@@ -139,7 +139,7 @@ std::size_t Timeline::add_cpu(std::uint32_t number)
 		return cpu_index_[number];
 	while ((ticks_ / mode_bin_ticks_ + 1) * cpus_.size() * picture_modes > max_mode_cells &&
 	       ticks_ / mode_bin_ticks_ > min_mode_bins)
-		coarsen_modes(); // there are more than the recording said
+		coarsen_modes(); // there are more CPUs than the recording said
 	cpus_.back().modes.resize(ticks_ / mode_bin_ticks_ + 1);
 	return cpu_index_[number];
 }
@@ -158,8 +158,7 @@ std::uint32_t Timeline::place_of(const Thread &thread, std::uint32_t cpu, std::u
 	return found->second;
 }
 
-// What is delivered until a thread moves was in the cgroup that it leaves, as of its usage
-// (ThreadFold::visit_cgroups()).
+// Usage delivered until a thread moves belongs to the cgroup that it leaves (ThreadFold::visit_cgroups()).
 Lane &Timeline::runs_of(std::uint32_t place, const Thread &thread, std::uint64_t ticks)
 {
 	std::vector<Stay> &stays = threads_[place].stays;
@@ -186,12 +185,12 @@ void Timeline::coarsen_modes()
 	}
 }
 
-// Calls add(bin, ticks) for the parts of a time that are in one bin of modes.
+// Calls add(bin, ticks) for each bin of modes that a time overlaps.
 template <class Add> void Timeline::each_bin(CpuLane &lane, std::uint64_t from, std::uint64_t to, const Add &add) const
 {
 	if (mode_bin_ticks_ == 0)
 		return;
-	if (from - lane.bin_begin >= mode_bin_ticks_) { // also if it is earlier
+	if (from - lane.bin_begin >= mode_bin_ticks_) { // also true if `from` is earlier
 		lane.bin = from / mode_bin_ticks_;
 		lane.bin_begin = lane.bin * mode_bin_ticks_;
 	}
@@ -219,7 +218,7 @@ void Timeline::had(CpuLane &lane, const Thread &thread, std::uint64_t from, std:
 		keep_within();
 }
 
-// Another thread may have had it.
+// Another thread may have had the CPU.
 void Timeline::had_hidden(CpuLane &lane, const Thread &thread, std::uint64_t from, std::uint64_t to)
 {
 	lane.threads.add(from, to, key_unknown);
@@ -261,7 +260,7 @@ void Timeline::found(const Cpu &cpu, const Thread &thread)
 	unfound_[index].clear();
 }
 
-// They were the last ones, so they are taken from the last bins.
+// These were the last ticks, so they are taken from the last bins.
 void Timeline::moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
 {
 	CpuLane &lane = cpus_[index_of(cpu)];
@@ -289,13 +288,13 @@ void Timeline::lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
 	cpus_[index].threads.add(from - begin_, to - begin_, key_unknown);
 }
 
-// In none of the modes.
+// Offline time is in none of the modes.
 void Timeline::offline(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
 {
 	cpus_[index_of(cpu)].threads.add(from - begin_, to - begin_, key_offline);
 }
 
-// Nobody was found.
+// No thread was found for that time.
 void Timeline::leave_unfound(std::size_t cpu)
 {
 	for (const Interval &interval : unfound_[cpu])

@@ -17,51 +17,51 @@
 
 namespace monitor::view {
 
-// How a CPU's time is spent in a picture: the modes of the fold, and idle.
+// The modes of a CPU in a picture: those of the fold, and idle.
 constexpr std::size_t mode_idle = analyze::modes;
 constexpr std::size_t picture_modes = analyze::modes + 1;
 
-// In their order.
+// In the order of the modes.
 inline std::vector<std::string> mode_names()
 {
 	static_assert(picture_modes == 7);
 	return {"user", "kernel", "irq", "softirq", "unattributed", "unknown", "idle"};
 }
 
-// Keys of a CPU's lane that are no thread.
+// Keys in a CPU's lane that are not threads.
 constexpr std::uint32_t key_unknown = 0xffffffff, key_offline = 0xfffffffe;
 
 struct Group;
 
 // Where a thread ran while it was in a cgroup.
 struct Stay {
-	std::uint64_t first = 0;  // ticks: what is in its lane begins then
+	std::uint64_t first = 0;  // ticks: start of its lane
 	std::uint64_t cgroup = 0; // its ID; 0: unknown
 	Lane runs{0};             // the key is the CPU
 };
 
 struct ThreadLanes {
 	std::int32_t tid = 0, tgid = 0;
-	std::size_t number = 0;    // its place in ThreadFold::threads(): numbers of threads are used again
-	std::uint64_t first = 0;   // ticks: what is in its lanes begins then
-	std::uint32_t cpu = 0;     // of the idle thread: each CPU has one
+	std::size_t number = 0;    // index in ThreadFold::threads(), as TIDs are reused
+	std::uint64_t first = 0;   // ticks: start of its lanes
+	std::uint32_t cpu = 0;     // for idle threads, of which each CPU has one
 	std::string name, command; // command: the name of its process
 	bool in_tree = false;
-	std::vector<Stay> stays = {}; // in the order of time, most often one
+	std::vector<Stay> stays = {}; // in the order of time; usually one
 	Lane waits{0};                // for a CPU
 
 	std::uint64_t ran() const; // ticks
-	// Of all stays, or those that the group has (groups.h), as of a lane.
+	// The slices of all stays, or of those in the group (groups.h), as in a lane.
 	std::vector<Slice> runs(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
 				const Group *group = nullptr) const;
 };
 
 struct CpuLane {
 	std::uint32_t number = 0;
-	Lane threads; // the key is the place of the thread's lanes, or key_unknown, key_offline; nothing: idle
-	// Of each bin of Timeline::mode_bin_ticks() the ticks in each mode.
+	Lane threads; // the key is the index of the thread's lanes, or key_unknown, key_offline; nothing: idle
+	// The ticks in each mode, per bin of Timeline::mode_bin_ticks().
 	std::vector<std::array<std::uint64_t, picture_modes>> modes;
-	// The last stretch's: the next one is often in the same bin, and of the same thread.
+	// Of the last stretch, as the next one is often in the same bin, and of the same thread.
 	std::uint64_t bin = 0, bin_begin = 0;
 	const analyze::Thread *thread = nullptr;
 	std::uint32_t place = 0;
@@ -69,18 +69,17 @@ struct CpuLane {
 
 class Timeline final : public analyze::TimeObserver {
 public:
-	// Bins of the finest level, about: what is finer is read again when it is asked for (window.h).
+	// Approximate number of bins of the finest level: finer levels are read again when requested (window.h).
 	static constexpr std::uint64_t usual_bins = 1 << 18;
 
-	// From `begin` to `end`, ticks of the trace's clock. `max_bytes`: of the slices of threads, and half as much of
-	// those of CPUs, which is what a page shows first; further levels of the ones or of the others are given up for
-	// it.
+	// From `begin` to `end`, in ticks of the trace's clock. `max_bytes`: limit of the slices of threads; half as
+	// much for those of CPUs, which a page shows first. Beyond a limit, fine levels are dropped.
 	Timeline(std::uint64_t begin, std::uint64_t end, std::size_t cpus, std::size_t max_bytes,
 		 std::uint64_t bins = usual_bins);
-	// For a part of another one: from this level on, without modes. `of_threads`: else only of CPUs.
+	// For a part of another timeline: from this level on, without modes. `of_threads`: false: only CPUs.
 	Timeline(const Timeline &whole, unsigned first_level, std::size_t max_bytes, bool of_threads);
 
-	// As it was kept (picture_cache.h), after finish().
+	// From the cache (picture_cache.h), after finish().
 	explicit Timeline(KeptReader &reader);
 	void keep(KeptWriter &writer) const;
 
@@ -91,10 +90,10 @@ public:
 	void moved(const analyze::Cpu &cpu, analyze::Mode from, analyze::Mode to, std::uint64_t ticks) override;
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
-	// After the fold's own.
+	// Called after the fold's finish().
 	void finish(const analyze::ThreadFold &fold);
 
-	// The same without lanes: of all CPUs the modes so far.
+	// A copy with the modes of all CPUs so far, without lanes.
 	Timeline modes_only() const;
 
 	const std::vector<CpuLane> &cpus() const { return cpus_; }
@@ -103,19 +102,19 @@ public:
 	std::uint64_t ticks() const { return ticks_; }
 	std::uint64_t base_ticks() const { return base_ticks_; }
 	std::uint64_t mode_bin_ticks() const { return mode_bin_ticks_; }
-	// From 0 to 1: which part of it is before this time of the trace's clock.
+	// The fraction of the timeline before this time of the trace's clock, from 0 to 1.
 	double part_before(std::uint64_t time) const
 	{
 		return static_cast<double>(std::clamp(time, begin_, begin_ + ticks_) - begin_) /
 		       static_cast<double>(ticks_);
 	}
-	// The lanes of a thread, by its number, and of several those that began last at this time; of an idle thread
-	// those of this CPU. no_place: there are none.
+	// The index of a thread's lanes, by its number: of several threads the one that began last at this time; of
+	// idle threads this CPU's. no_place: there is none.
 	static constexpr std::uint32_t no_place = ~std::uint32_t(0);
 	std::uint32_t find(std::int32_t tid, std::uint32_t cpu, std::uint64_t ticks) const;
-	// The numbers of threads that the kernel hides, of those that ran.
+	// TIDs of hidden threads that ran.
 	const std::vector<std::int32_t> &hidden() const { return hidden_; }
-	// The finest level of which all slices were kept: of CPUs, of threads, of both.
+	// The finest level with all slices: of CPUs, of threads, of both.
 	unsigned cpus_level() const { return cpus_level_; }
 	unsigned threads_level() const { return threads_level_; }
 	unsigned first_level() const { return std::max(cpus_level_, threads_level_); }
@@ -150,12 +149,12 @@ private:
 	std::vector<CpuLane> cpus_;
 	std::vector<ThreadLanes> threads_;
 	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
-	// Of the threads looked for last, by number.
+	// A cache of the last threads looked up, by number.
 	std::array<std::pair<const analyze::Thread *, std::uint32_t>, 1024> recent_{};
 	std::vector<std::int32_t> hidden_;
-	std::vector<std::uint32_t> by_tid_;          // places, by number, CPU if it is idle, and first
+	std::vector<std::uint32_t> by_tid_;          // indices, sorted by number, CPU if idle, and first
 	std::vector<std::uint32_t> cpu_index_;       // by CPU number
-	std::vector<std::vector<Interval>> unfound_; // by CPU: it is not known yet who had it
+	std::vector<std::vector<Interval>> unfound_; // by CPU: intervals whose thread is not known yet
 };
 
 } // namespace monitor::view

@@ -19,8 +19,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr unsigned written_mode_bins = 2048;
-constexpr std::size_t written_threads = 40, written_groups = 10; // of each kind
-constexpr std::size_t usual_ratio = 8;                           // by which slices are compressed, at the most
+constexpr std::size_t written_threads = 40, written_groups = 10; // per kind
+constexpr std::size_t usual_ratio = 8;                           // assumed maximum compression of slices
 
 std::string text_of(const HttpRequest &request, const std::string &name)
 {
@@ -68,7 +68,7 @@ void replace_all(std::string &text, const std::string &from, const std::string &
 		text.replace(at, from.size(), to);
 }
 
-// Modules in the order in which they use each other, each with those before it in their places as data.
+// Modules in the order of their imports, each with the ones before it embedded as data.
 std::string with_modules(std::string html)
 {
 	std::map<std::string, std::string> urls;
@@ -84,7 +84,7 @@ std::string with_modules(std::string html)
 	return html;
 }
 
-// The rows of the threads that ran longest.
+// The rows of the threads with the most CPU time.
 std::vector<std::size_t> longest_rows(const Picture &picture)
 {
 	const Rows &rows = picture.rows();
@@ -119,7 +119,7 @@ std::vector<std::string> lanes_of_page(const Picture &picture, const std::vector
 	return lanes;
 }
 
-// From the coarsest level on, as many as `max_bytes` hold, by level. Returns the finest that is there.
+// From the coarsest level on, as many levels as `max_bytes` allow. Returns the finest one.
 unsigned add_slices(Json &slices, const Picture &picture, const std::vector<std::string> &lanes, std::size_t max_bytes)
 {
 	const Timeline &timeline = picture.timeline();
@@ -155,7 +155,7 @@ std::string page_of(const Json &data)
 		    "style-src 'unsafe-inline'; img-src data:\">\n<style>\n" +
 			std::string(page_text("view.css")) + "</style>");
 	html = with_modules(std::move(html));
-	// Text that no name in the trace can end: base64.
+	// Base64, which no name in the trace can terminate early.
 	replace_all(html, "<script type=\"module\"",
 		    "<script type=\"text/plain\" id=\"embedded\">" + to_base64(deflated(json_dump(data))) +
 			"</script>\n<script type=\"module\"");
@@ -256,7 +256,7 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu", "calls", "sleeps"})
 		try {
 			data["tables"][by] = picture.table(0, timeline.ticks(), by);
-		} catch (const Error &) { // it was not recorded
+		} catch (const Error &) { // not recorded
 			data["tables"][by] = nullptr;
 		}
 	const unsigned first = add_slices(data["slices"], picture, lanes, max_bytes);

@@ -31,18 +31,18 @@
 
 namespace monitor::view {
 
-// What each page wants last: when it asks for another table or story, the one before is not read to its end.
+// The latest request of each page: when it asks for another table or story, the previous answer is cancelled.
 class Wanted {
 public:
-	// Whether the answer to this request is no longer wanted. Those of a page are in the order of their numbers
-	// (`request`), since an older one may arrive later; without a number as they arrive. Throws Error.
+	// Whether the answer to this request is obsolete. A page's requests are ordered by their numbers (`request`),
+	// since an older one may arrive later; without a number, by arrival. Throws Error.
 	IsOver next(const HttpRequest &request);
-	// Of what a page may want several of at once.
+	// For requests of which a page may have several in progress.
 	IsOver until_stop() const
 	{
 		return [this] { return is_over_.load(); };
 	}
-	// From now on nothing is.
+	// Cancels all answers.
 	void stop() { is_over_ = true; }
 
 private:
@@ -53,7 +53,7 @@ private:
 	std::atomic<bool> is_over_{false};
 };
 
-// A number of the request's. Throws Error.
+// A numeric parameter of the request. Throws Error.
 template <class Number> Number number_of(const HttpRequest &request, const std::string &name)
 {
 	const auto found = request.query.find(name);
@@ -65,7 +65,7 @@ template <class Number> Number number_of(const HttpRequest &request, const std::
 	return value;
 }
 
-// What make() returns; what is wrong with the request is in the answer.
+// Returns the result of make(); errors in the request become an answer.
 template <class Make> HttpResponse answered(const char *type, const Make &make)
 {
 	try {
@@ -76,11 +76,11 @@ template <class Make> HttpResponse answered(const char *type, const Make &make)
 }
 
 HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &request);
-// Parts of that, for a picture that is not whole yet (loading.h).
+// The page's files, for a picture that is not complete yet (loading.h).
 HttpResponse page_file(const std::string &path);
 HttpResponse modes_answer(const Timeline &timeline, const HttpRequest &request);
 
-// `left_out`: what finds no room, in words; "": nothing.
+// `left_out`: what did not fit, as a message; "": nothing.
 struct WrittenPage {
 	std::string html, left_out;
 };

@@ -41,7 +41,7 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 	fold.add(timeline_);
 	for (const std::int32_t tid : whole.hidden())
 		fold.hide(tid);
-	trace::Problems problems; // were reported when the whole was read
+	trace::Problems problems; // reported when the whole trace was read
 	std::uint64_t events = 0;
 	bool is_given_up = false, is_in_lead = true;
 	const auto on_event = [&](const trace::Event &event) {
@@ -51,17 +51,17 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 		is_given_up = ++events % events_between_questions == 0 && ((is_over && is_over()) || is_too_much());
 		return !is_given_up;
 	};
-	// What is before the part shows who ran there. A wait that began before the part is found if it is shorter than
-	// a bin that the picture keeps; others it has exactly.
+	// Events before the part show which threads run. A wait that began earlier is found if it is shorter than a bin
+	// that the picture keeps; longer ones are exact there.
 	const auto on_lead = [&](const trace::Event &event) {
-		if (event.stream->level == 0 && !event.stream->is_recorder()) // whose list of threads may be old, too
+		if (event.stream->level == 0 && !event.stream->is_recorder()) // its list of threads may be older, too
 			fold.event(event);
 	};
 	trace::merge_from(trace, scope.range, problems, on_lead, on_event,
 			  [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
 				  fold.gap(stream, from, to);
 			  });
-	for (const auto &stream : trace.streams()) // parts all over the trace must not have all of it in memory
+	for (const auto &stream : trace.streams()) // limits the memory used by parts all over the trace
 		stream->release_bytes(stream->bytes(), stream->bytes() + stream->whole_bytes());
 	if (has_no_memory(problems) || is_too_much())
 		throw TooMuch();
@@ -118,7 +118,7 @@ std::vector<Slice> Window::waits(std::size_t place) const
 {
 	std::vector<Slice> waits;
 	const ThreadLanes *found = thread(place);
-	// What it did first shows that the wait was over; the picture's bins are too wide for that.
+	// The thread's first event shows that the wait was over; the picture's bins are too wide for that.
 	std::uint64_t until = to_bin_;
 	if (found)
 		for (const std::vector<Slice> &slices :
@@ -128,7 +128,7 @@ std::vector<Slice> Window::waits(std::size_t place) const
 	const unsigned kept = whole_.threads_level();
 	const std::uint64_t bin_ticks = whole_.base_ticks() << 2 * level_, kept_ticks = whole_.base_ticks() << 2 * kept;
 	const std::uint64_t from = from_bin_ * bin_ticks, at = from / kept_ticks;
-	// A slice of more than a bin ends within the bin after its last one.
+	// A slice longer than a bin ends within the bin after its last one.
 	for (const Slice &slice :
 	     whole_.threads()[place].waits.slices(kept, at - std::min<std::uint64_t>(at, 1), at + 1)) {
 		const std::uint64_t begin = slice.bin * kept_ticks,

@@ -18,8 +18,9 @@ namespace monitor::filter {
 Expression parse_condition(const char *subject, std::string_view untrusted_text,
 			   const std::function<void(Expression &)> &check);
 [[noreturn]] void refuse(const Expression &part, const std::string &sentence);
-// Calls `check` for each constant that the comparison has, ends of ranges included. Refuses a comparison of two names,
-// saying that `what` is expected, and a constant of another kind than the name's.
+// Calls `check` for each constant that the comparison has, ends of ranges included. Refuses values that are not
+// constants,
+// asking for `what`, and a constant of another kind than the name's.
 void check_constants(const Expression &comparison, bool is_text, const char *what,
 		     const std::function<void(const Expression &)> &check);
 
