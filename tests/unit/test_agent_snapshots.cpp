@@ -177,15 +177,15 @@ TEST_CASE("agent: a host that says without end that triggers fire is not listene
 	CHECK(heard >= 16 + 39);
 	CHECK(heard <= 16 + 40);
 	CHECK(limits.use("honest", now));
-	auto sentences = limits.take_sentences(now);
+	auto sentences = limits.take_messages(now);
 	REQUIRE(sentences.size() == 1);
 	CHECK_THAT(sentences[0], Contains("host liar says too often"));
-	CHECK(limits.take_sentences(now + 59s).empty());
+	CHECK(limits.take_messages(now + 59s).empty());
 	CHECK(limits.use("liar", now + 59s));
-	sentences = limits.take_sentences(now + 60s);
+	sentences = limits.take_messages(now + 60s);
 	REQUIRE(sentences.size() == 1);
 	CHECK_THAT(sentences[0], Contains("host liar said " + std::to_string(10'000 - heard) + " times too often"));
-	CHECK(limits.take_sentences(now + 1h).empty());
+	CHECK(limits.take_messages(now + 1h).empty());
 	for (std::size_t i = 0; i < 2 * SenderRateLimit::max_hosts; ++i)
 		limits.use("invented" + std::to_string(i), now + 1h);
 	CHECK_FALSE(limits.use("one more", now + 1h));

@@ -79,7 +79,7 @@ int list(const ListOptions &options)
 	    !listing.printed_any() && !unknown.empty())
 		print_note("monitor: {}\n", unknown);
 	if (filter)
-		tell_undecided(*filter);
+		print_undecided(*filter);
 	return print_problems(trace.problems()) && is_read ? 1 : 0;
 }
 

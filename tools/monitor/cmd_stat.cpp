@@ -383,8 +383,8 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 	const SelectedEnds selected{&question.selection, question.filter ? &*question.filter : nullptr};
 	auto found = survey(trace, question, [&] { return Activities(definitions, selected); });
 	for (const Definition &definition : definitions) {
-		tell_undecided(*definition.start, "the start of " + printable(definition.name));
-		tell_undecided(*definition.end, "the end of " + printable(definition.name));
+		print_undecided(*definition.start, "the start of " + printable(definition.name));
+		print_undecided(*definition.end, "the end of " + printable(definition.name));
 	}
 	std::vector<Pairs> &all = found.fold.all();
 	const trace::Clock &clock = trace.description().clock;
@@ -439,7 +439,7 @@ int run_stat(const StatArguments &arguments)
 	else
 		print_frequencies(trace, arguments, question, charts);
 	if (question.filter)
-		tell_undecided(*question.filter);
+		print_undecided(*question.filter);
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	if (!info.unknown_text().empty())
 		print_note("{}\n", info.unknown_text());

@@ -13,8 +13,8 @@
 namespace monitor {
 
 using selection::event_names;
+using selection::print_undecided;
 using selection::Selection;
-using selection::tell_undecided;
 
 // `what` the help says before each of them: "print only events of"; `of_threads` before those of threads, "": the same.
 void add_selection(CLI::App &command, Selection &selection, const std::string &what,

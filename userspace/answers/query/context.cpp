@@ -48,7 +48,7 @@ std::vector<std::string> Context::notes() const
 {
 	std::vector<std::string> made(left_out_.begin(), left_out_.end());
 	if (has_undecided || is_undecided())
-		made.emplace_back(filter::undecided_sentence);
+		made.emplace_back(filter::undecided_warning);
 	return made;
 }
 

@@ -32,7 +32,7 @@ std::string loss_warning(const report::Summary &summary)
 }
 
 // Reports which events --filter left out of the tables' data.
-void tell_of_filter(const trace::Trace &trace, const analyze::RecordingInfo &info, bool of_programs)
+void print_filter_notes(const trace::Trace &trace, const analyze::RecordingInfo &info, bool of_programs)
 {
 	if (info.filter.expression.empty())
 		return;
@@ -260,20 +260,20 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 	});
 	report->finish();
 	Answer answer;
-	const auto tell_others = [&] { // if there is no text
+	const auto print_others = [&] { // if there is no text
 		const std::string text = report::others_text(report->shown_rows().value_or(report::ShownRows()));
 		if (!text.empty())
 			print_note("monitor: {}", text);
 	};
 	if (question.folded) {
 		answer.text = report->folded();
-		tell_others();
+		print_others();
 		return answer;
 	}
 	of.options = usage_options(question, trace, info, of.fold);
 	of.cpus = report::cpu_table(of.fold, clock, info, of.options.recorded);
 	report::Table table = report->table();
-	tell_of_filter(trace, info, question.report->of_programs);
+	print_filter_notes(trace, info, question.report->of_programs);
 	question.sort_rows(table);
 	if ((table.rows.empty() || of.cpus.rows.empty()) && !question.selection.is_all())
 		print_note("monitor: nothing in this trace matches the options\n");
@@ -283,7 +283,7 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 	summary.shown_rows = report->shown_rows();
 	summary.window = report::window_of(of.fold, trace, question.selection.time_text(trace));
 	if (question.csv)
-		tell_others();
+		print_others();
 	if (!answer.charts.empty())
 		answer.notes = loss_warning(summary) + "\n" + report::damage_text(trace.problems().total()) +
 			       report::summary_text(summary);

@@ -26,7 +26,7 @@ requests::Collected collect(const Question &asked, trace::Trace &trace)
 	question.filter = filter ? &*filter : nullptr;
 	requests::Collected collected = requests::collect(trace, question);
 	if (filter)
-		selection::tell_undecided(*filter);
+		selection::print_undecided(*filter);
 	return collected;
 }
 

@@ -62,7 +62,7 @@ trace::TimeRange Selection::range(const trace::Trace &trace, const trace::TimeRa
 		    is_late ? from : to, span_text(*this, trace, whole));
 }
 
-void tell_left_out(const filter::Filter &filter, const trace::Description &description, const std::string &of)
+void print_left_out(const filter::Filter &filter, const trace::Description &description, const std::string &of)
 {
 	const std::string text = filter::left_out_text(
 	    filter::left_out(filter, description, [&](const trace::EventClass &cls) { return filter.can_match(cls); }));
@@ -70,10 +70,10 @@ void tell_left_out(const filter::Filter &filter, const trace::Description &descr
 		print_note("monitor: {}: {}\n", of, printable(text));
 }
 
-void tell_undecided(const filter::Filter &filter, const std::string &of)
+void print_undecided(const filter::Filter &filter, const std::string &of)
 {
 	if (filter.undecided())
-		print_note("monitor: {}: {}\n", of, filter::undecided_sentence);
+		print_note("monitor: {}: {}\n", of, filter::undecided_warning);
 }
 
 std::optional<filter::Filter> Selection::event_filter(const trace::Trace &trace) const
@@ -81,7 +81,7 @@ std::optional<filter::Filter> Selection::event_filter(const trace::Trace &trace)
 	std::optional<filter::Filter> made;
 	if (filter) {
 		made.emplace(*filter, trace.description(), trace.begin_time());
-		tell_left_out(*made, trace.description(), "--filter");
+		print_left_out(*made, trace.description(), "--filter");
 	}
 	return made;
 }

@@ -42,9 +42,9 @@ struct Selection {
 };
 
 // Prints a warning about forms of events that lack a name in the expression `of` an option, for which it is false.
-void tell_left_out(const filter::Filter &filter, const trace::Description &description, const std::string &of);
+void print_left_out(const filter::Filter &filter, const trace::Description &description, const std::string &of);
 // Prints a warning that results depended on unknown derived values.
-void tell_undecided(const filter::Filter &filter, const std::string &of = "--filter");
+void print_undecided(const filter::Filter &filter, const std::string &of = "--filter");
 
 // The names of events that match the patterns. Throws Error if a pattern matches none.
 std::vector<std::string> event_names(const std::vector<std::string> &patterns, const trace::Description &description);

@@ -204,7 +204,7 @@ void CoordinatedSnapshots::take_heard(Clock::time_point now)
 	{
 		const std::lock_guard lock(mutex_);
 		heard.swap(heard_);
-		sentences = rate_limit_.take_sentences(now);
+		sentences = rate_limit_.take_messages(now);
 	}
 	for (const std::string &sentence : sentences)
 		report_(sentence);

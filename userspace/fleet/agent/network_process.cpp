@@ -35,7 +35,7 @@ constexpr const char *why_deaf =
     "new users.conf, SIGHUP loads it; then start this agent again";
 
 // Reports a problem of several connections once. Called from any thread.
-void say_of_network(const std::string &sentence)
+void report_network(const std::string &sentence)
 {
 	static std::mutex mutex;
 	static std::string last;
@@ -68,21 +68,21 @@ NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
 	  [this](std::string_view kind, const std::string &text) {
 		  return connection_ && connection_->publish(fleet::subject_of(kind, options_.host), text);
 	  },
-	  say_of_network)
+	  report_network)
 {
 	if (!wait_for_runs()) // otherwise running recordings would be treated as ended
 		return;
 	data_ = std::make_unique<DataPath>(options_.connection, options_.host,
 					   DataPath::Where{options_.runs, presence_.spool_max_bytes, options_.forward},
-					   running_of(presence_.runs), say_of_network);
+					   running_of(presence_.runs), report_network);
 	fleet::Connection::Events events;
 	events.connected = [this] {
-		say_of_network("connected to the hub");
+		report_network("connected to the hub");
 		wake();
 	};
 	events.lost = [this](const std::string &problem) {
 		hears_triggers_ = true; // the next hub may permit it
-		say_of_network(problem);
+		report_network(problem);
 	};
 	events.error = [this](const std::string &problem) { take_problem(problem); };
 	fleet::ConnectionOptions control = options_.connection;
@@ -100,7 +100,7 @@ void NetworkProcess::take_problem(const std::string &problem)
 	const bool is_deaf = problem.find(triggers_of_all) != std::string::npos;
 	if (is_deaf)
 		hears_triggers_ = false;
-	say_of_network(is_deaf ? fmt::format("no part in snapshots of all hosts: {}", why_deaf) : problem);
+	report_network(is_deaf ? fmt::format("no part in snapshots of all hosts: {}", why_deaf) : problem);
 }
 
 // False: the privileged process has closed the link.
@@ -217,7 +217,7 @@ void NetworkProcess::publish_presence()
 	wants_list_ = false;
 	connection_->publish(fleet::subject_of("hello", options_.host), fleet::presence_text(shown));
 	if (const std::uint64_t dropped = dropped_; dropped != said_dropped_) {
-		say_of_network(
+		report_network(
 		    fmt::format("{} messages came faster than the privileged process takes them, and are dropped",
 				dropped - said_dropped_));
 		said_dropped_ = dropped;

@@ -45,7 +45,7 @@ public:
 	}
 
 	// Messages since the last call: two per host and excess, for its start and its end.
-	std::vector<std::string> take_sentences(Clock::time_point now)
+	std::vector<std::string> take_messages(Clock::time_point now)
 	{
 		for (auto &[host, bucket] : hosts_)
 			if (bucket.suppressed > 0 && now - bucket.last_suppressed >= quiet)

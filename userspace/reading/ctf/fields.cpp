@@ -95,7 +95,7 @@ private:
 };
 
 // Renames fields of contexts that clash; the payload's keep their names.
-void tell_contexts_apart(EventClass &cls, std::size_t payload)
+void rename_clashing_fields(EventClass &cls, std::size_t payload)
 {
 	for (std::size_t i = payload; i-- > 0;) {
 		Field &field = cls.fields[i];
@@ -123,7 +123,7 @@ void list_fields(EventClass &cls)
 	}
 	cls.is_fixed = is_fixed && lister.is_known();
 	cls.fixed_bits = lister.at_bits();
-	tell_contexts_apart(cls, payload);
+	rename_clashing_fields(cls, payload);
 }
 
 } // namespace monitor::trace

@@ -43,7 +43,7 @@ void PacketReader::start_at(std::uint64_t packet)
 	next_ = released_ = std::max(packet, first);
 	ahead_ = 0;
 	ahead_bytes_ = first_ahead;
-	broken_ = has_told_end_ = false;
+	broken_ = has_reported_end_ = false;
 	if (stream_->is_missing())
 		end(); // other data, not this stream's, is in its place
 	has_previous_ = next_ == first && stream_->before();
@@ -95,7 +95,7 @@ bool PacketReader::open_next(std::uint64_t last_time)
 		}
 		problems_->add(stream_->info(), next_, at, why);
 	}
-	if (stream_->is_short() && !std::exchange(has_told_end_, true))
+	if (stream_->is_short() && !std::exchange(has_reported_end_, true))
 		broken_ = true;
 	return false;
 }

@@ -70,7 +70,7 @@ private:
 	Problems *problems_;
 	std::uint64_t trace_begin_;
 	bool has_previous_ = false;                 // head_ is a good packet's
-	bool has_told_end_ = false;                 // has reported that packets are missing at the end
+	bool has_reported_end_ = false;             // has reported that packets are missing at the end
 	bool broken_ = false;                       // something was skipped since the last good event
 	std::uint64_t next_ = 0;                    // number of the packet to open next
 	std::uint64_t end_time_ = 0;                // of the open packet, or of a candidate

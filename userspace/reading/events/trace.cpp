@@ -146,7 +146,7 @@ void find_cut_periods(const std::vector<std::unique_ptr<Stream>> &streams, Probl
 }
 
 // Reports streams that lack packets or whose file is missing.
-void tell_missing(const Stream &stream, Problems &problems)
+void report_missing(const Stream &stream, Problems &problems)
 {
 	if (stream.missing())
 		problems.add(stream.info(), stream.packets(), stream.offset(stream.packets()),
@@ -394,7 +394,7 @@ struct Parts {
 	}
 
 	// Problems belong to streams, which unreadable traces have not: they come after all `others`.
-	void tell_unreadable(Problems &problems, std::size_t others) const
+	void report_unreadable_parts(Problems &problems, std::size_t others) const
 	{
 		StreamInfo none;
 		none.index = static_cast<std::uint32_t>(others);
@@ -557,7 +557,7 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 	Trace trace(joined(parts.descriptions, parts.has_lines), std::move(parts.streams));
 	if (!parts.is_fetched) // else the parts report what is missing
 		find_cut_periods(trace.streams_, trace.problems_);
-	parts.tell_unreadable(trace.problems_, trace.streams_.size());
+	parts.report_unreadable_parts(trace.problems_, trace.streams_.size());
 	trace.directory_ = parts.directories.front().string();
 	trace.is_generic_ctf_ = parts.descriptions.size() > 1 || !parts.descriptions.front()->has_tokens();
 	trace.lacks_calls_ = parts.lacks_calls;
@@ -607,7 +607,7 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 		Stream &stream = *streams_[i];
 		stream.set_index(static_cast<std::uint32_t>(i));
 		stream.set_clock(description_->clock);
-		tell_missing(stream, problems_);
+		report_missing(stream, problems_);
 		if (stream.is_foreign()) {
 			PacketHead head;
 			const bool is_elsewhere = stream.packets() == 1 && stream.read_head(0, head) == why_not_fetched;

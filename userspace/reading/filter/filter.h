@@ -101,6 +101,6 @@ LeftOut left_out(const Filter &filter, const trace::Description &description,
 // "some events of sys_exit have no id, so ..."; "": no form is left out.
 std::string left_out_text(const LeftOut &left_out);
 // The warning for undecided results.
-extern const char *const undecided_sentence;
+extern const char *const undecided_warning;
 
 } // namespace monitor::filter

@@ -156,11 +156,11 @@ private:
 	void stand()
 	{
 		item_ = walk_.item().loss < 0 ? Item::event : Item::gap;
-		tell_problems();
+		report_problems();
 	}
 	Item stand_on_none()
 	{
-		tell_problems();
+		report_problems();
 		return item_ = Item::none;
 	}
 	void stand_on_next()
@@ -184,7 +184,7 @@ private:
 		position_.reset();
 		item_ = Item::none;
 	}
-	void tell_problems()
+	void report_problems()
 	{
 		if (found_.total() == told_)
 			return;
