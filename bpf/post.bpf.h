@@ -27,8 +27,8 @@ INLINE bool passes_filter(__s32 target)
 }
 
 /*
- * All that is left of post() with --count-only. Who reads the counts while probes run reads `seen` first: then what it
- * has of an event that was rejected is in what it has of `filtered`, too.
+ * post() with --count-only. `filtered` is written first and read last, so a concurrent reader never has a rejected
+ * event in `seen` that is not in `filtered`.
  */
 INLINE void only_count(struct edc_cpu *cpu, __u32 depth, __u32 id, __s32 target)
 {
@@ -46,18 +46,18 @@ INLINE void only_count(struct edc_cpu *cpu, __u32 depth, __u32 id, __s32 target)
 }
 
 #define JUDGED(id) (decisions[(id)-EDC_ID_KERNEL_FIRST] != EDC_MATCH_KEEP)
-/* Nothing, if the caller knows that they are not. */
+/* Compiled out where the caller knows that no event of the class is judged. */
 #define MAY_FIRE(judged, id) (!(__builtin_constant_p(judged) && !(judged)) && JUDGED(id))
-/* Counters are read at each switch anyway, and its probe has no stack left. */
+/* Not at a switch: counters are read there anyway, and its probe has no stack left. */
 #define MAY_READ(id) ((id) != EDC_ID_SCHED_SWITCH && (id) != EDC_ID_THREAD_COUNTS)
 
-#ifndef IS_KNOWN /* a test's compiler may not */
+#ifndef IS_KNOWN /* tests may define it */
 #define IS_KNOWN(id) __builtin_constant_p(id)
 #endif
-/* A probe that does not know its class when it is loaded would have both ways. */
+/* A class id that is no constant is never plain: the probe would contain both paths. */
 #define PLAIN(id) (IS_KNOWN(id) && plain[((id)-EDC_ID_KERNEL_FIRST) / 64] >> ((id)-EDC_ID_KERNEL_FIRST) % 64 & 1)
 
-/* All that is left of post() with events that are plain. */
+/* The post() of plain events. */
 INLINE void post_plain(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 id, __u32 arg, const __u64 *words,
 		       __u32 count)
 {
@@ -70,8 +70,8 @@ INLINE void post_plain(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 id, _
 }
 
 /*
- * `judged`: not all of them are kept; it is asked for again where keeping it would need a place on the stack. `target`:
- * the process that it is about, or EDC_FILTER_*; see kernel_events.h.
+ * `judged`: events of the class are judged; recomputed where saving it would take stack. `target`: the process that the
+ * event is about, or EDC_FILTER_*; see kernel_events.h.
  */
 INLINE int post_on(struct edc_cpu *cpu, bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *words,
 		   __u32 count)
@@ -128,11 +128,11 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 }
 
 /*
- * post_NAME() and its variants, from card.h's table: kernel_events.h. post_NAME_at() is given the time, 0 for now,
- * post_NAME_on() what this_cpu() returned.
- * post_NAME_any_card() posts to the card that owns the rings, this one or the module. It is for tp_btf programs whose
- * classes the module does not probe: programs of other types must not even name a kfunc, or the kernel rejects them
- * while the module is loaded. EDC_PACK() declares `arg_` and `words_`; `words` is how many there are.
+ * post_NAME() and its variants, from card.h's table: kernel_events.h. post_NAME_at() takes the time, 0 for now,
+ * post_NAME_on() the result of this_cpu(). post_NAME_any_card() posts to the card that owns the rings, this one or the
+ * module. It is for tp_btf programs whose classes the module does not probe: programs of other types must not even name
+ * a kfunc, or the kernel rejects them while the module is loaded. EDC_PACK() declares `arg_` and `words_`; `words` is
+ * the number of payload words.
  */
 #define POST_FUNCTIONS(id, IDENT, ident, name, family, words, fields)                                             \
 	INLINE int post_##ident(EDC_PARAMETERS(fields))                                                           \
@@ -168,7 +168,7 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 EDC_KERNEL_CLASSES(POST_FUNCTIONS)
 #undef POST_FUNCTIONS
 
-#ifdef __clang__ /* a test compiles this for the host */
+#ifdef __clang__ /* tests compile this with gcc */
 /* From here on a value that is wider than its field does not compile. */
 #pragma clang diagnostic error "-Wimplicit-int-conversion"
 #pragma clang diagnostic error "-Wshorten-64-to-32"

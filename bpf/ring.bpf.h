@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The rings of a CPU, and the clock: reserve() finds where a token goes, in the open block or the next one, and
- * commit() writes it there. Called by what posts: post.bpf.h, in the ring of a level, and reset.bpf.c and
- * function.bpf.c, which may be preempted, in rings of their own.
+ * The rings of a CPU, and the clock: reserve() finds space for a token in the open block or the next one, and commit()
+ * writes it there. Called by post.bpf.h for the ring of a level, and by reset.bpf.c and function.bpf.c, which may be
+ * preempted, for the ring of a slot.
  *
  * Invariant: every ring has one writer at a time.
  */
@@ -22,26 +22,26 @@
 
 /*
  * Set by the loader before the program is verified, constants to the verifier: it removes branches, but not the loads.
- * An event that is `plain` needs only the first four, which are in one cache line.
+ * A plain event reads only the first four, which share a cache line.
  *
  * `plain`, a bit for each class: its events are kept, and nothing is counted, timed, judged or unwound; they are not
  * filtered, and storing is not paused.
  */
 const volatile __u64 plain[EDC_CARD_CLASSES / 64] __attribute__((aligned(64))) = {};
-const volatile __u64 last_start = EDC_CPU_HEADER; /* highest offset at which a block or a record may start */
+const volatile __u64 last_start = EDC_CPU_HEADER; /* highest valid offset of a block or a record */
 const volatile __u8 overwriting = 0;              /* a flight recorder: the newest blocks are kept, ring.h */
 const volatile __u8 filtering = 0;                /* -p: only processes in `traced` */
-const volatile __u8 stacks_of_command = 0;        /* stacks at the timer are of processes in `traced`, unasked */
+const volatile __u8 stacks_of_command = 0;        /* stacks without --stacks: at the timer, of processes in `traced` */
 /* By class: edc_match_class.in_probe. A probe whose events are all kept has no code for judging them. */
 const volatile __u16 decisions[EDC_CARD_CLASSES] = {};
-const volatile __u8 timing = 0;               /* `matcher` also says what is timed: --time */
+const volatile __u8 timing = 0;               /* `matcher` has times: --time */
 const volatile __u8 triggering = 0;           /* `matcher` also has triggers */
-const volatile __u8 pausing = 0;              /* some of which stop storing */
-const volatile __u32 start_triggers = 0;      /* and these start it again, a bit for each */
-const volatile __u32 reading_triggers = 0;    /* and these read the counters */
-const volatile __u32 first_trigger_reset = 0; /* the numbers of their resets follow those of --reset-on */
-const volatile __u8 sampling = 0;             /* some of which sample all CPUs */
-const volatile __u8 counting_only = 0;        /* --count-only: nothing is stored, the counts of classes are all */
+const volatile __u8 pausing = 0;              /* some triggers stop storing */
+const volatile __u32 start_triggers = 0;      /* bits of triggers that resume it */
+const volatile __u32 reading_triggers = 0;    /* bits of triggers that read the counters */
+const volatile __u32 first_trigger_reset = 0; /* number of their first reset, after those of --reset-on */
+const volatile __u8 sampling = 0;             /* some triggers sample all CPUs */
+const volatile __u8 counting_only = 0;        /* --count-only: only count events by class */
 const volatile __u8 posts_to_module = 0;      /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
 
@@ -54,7 +54,7 @@ struct {
 	__uint(value_size, EDC_CPU_HEADER + 2 * EDC_BLOCK_SIZE);
 } rings SEC(".maps");
 
-/* Wakes the recorder: one dummy entry for each ring that is found half full. */
+/* Wakes the recorder: one dummy entry whenever a ring becomes half full. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, EDC_BLOCK_SIZE);
@@ -67,9 +67,9 @@ struct {
 } firing_bell SEC(".maps");
 
 /*
- * Processes that -p selects, or else those of a command that is sampled, a bit for each PID: a thread that execs takes
- * over another thread's TID, but the PID of its process stays. The creation of a process sets or clears its bit, which
- * is then valid until the PID is reused. The recorder maps it.
+ * Processes selected by -p, or those of the sampled command, a bit for each PID (a thread that execs may change its
+ * TID, but not its PID). Set or cleared when the process is created, valid until the PID is reused. The recorder maps
+ * it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -81,16 +81,16 @@ struct {
 
 struct edc_clock edc_clock = {}; /* written by the recorder */
 
-/* The sets have not wrapped around since `newest` was read: what was read of them is valid. */
+/* Whether the clock sets read since `newest` are valid: they have not wrapped around. */
 INLINE bool sets_hold(__u64 newest)
 {
 	return READ(edc_clock.newest) - newest < EDC_CLOCK_SETS - 9;
 }
 
 /*
- * The time at `ns` by the set that was valid then: the newest, or one before it, as sets are published in advance. A
- * probe that slept for longer than the sets reach back reads the clock again, once. `used`, if it is not 0, becomes
- * that set, until the next one takes effect.
+ * Trace time at `ns` by the clock set valid then: the newest or an earlier one, as sets are published in advance. A
+ * probe preempted for longer than the sets reach back reads the clock again, once. Caches the set in `used` (if not
+ * NULL) until the next one takes effect.
  */
 static __attribute__((noinline)) __u64 time_by_set(struct edc_clock_used *used, __u64 ns)
 {
@@ -141,16 +141,16 @@ INLINE __u64 now_on(struct edc_cpu *cpu, __u32 ring_index)
 	return time_by_set(used, ns);
 }
 
-/* The same for who writes no ring yet. */
+/* The same without a ring. */
 static __attribute__((noinline, unused)) __u64 now(void)
 {
 	return time_by_set(0, bpf_ktime_get_ns());
 }
 
 /*
- * Called when a block is closed and exactly half of the ring's blocks are waiting, so that the bell rings once for a
- * ring between two looks of the recorder. An irq_work on this CPU does the wake-up itself, so any context will do. If
- * `bell` is full, a wake-up is already pending.
+ * Wakes the recorder. Called when a block is closed and exactly half of the ring's blocks wait, hence once per ring
+ * between two reads. The wake-up is done by an irq_work on this CPU, so any context will do. If `bell` is full, a
+ * wake-up is already pending.
  */
 static __attribute__((noinline)) void ring_bell(void)
 {
@@ -162,10 +162,10 @@ static __attribute__((noinline, unused)) void ring_firing_bell(void)
 	bpf_ringbuf_output(&firing_bell, (void *)uuid, 8, BPF_RB_FORCE_WAKEUP);
 }
 
-/* Keeps a check of a value that the compiler knows from all callers, for the verifier may not. */
+/* Keeps a bounds check that the compiler would remove but the verifier needs. */
 #define FORGET(value) asm volatile("" : "+r"(value))
 
-/* Blocks before this one of a flight recorder's ring are free. */
+/* First block of a flight recorder's ring that must not be overwritten. */
 static __attribute__((noinline)) __u64 overwriting_limit(struct edc_cpu *cpu, __u32 ring_index)
 {
 	__u32 first = 0;
@@ -176,7 +176,7 @@ static __attribute__((noinline)) __u64 overwriting_limit(struct edc_cpu *cpu, __
 	FORGET(ring_index);
 	if (!cpu || !holder || ring_index >= EDC_CARD_RINGS)
 		return 0;
-	hold = READ(holder->reader.hold); /* before `read`, which then is of this hold */
+	hold = READ(holder->reader.hold); /* before `read`, which then belongs to this hold */
 	barrier();
 	return edc_ring_limit(&cpu->level[ring_index].ring, READ(cpu->reader.read[ring_index]), hold);
 }
@@ -199,7 +199,7 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 rin
 		block = (void *)cpu + start;
 		edc_block_closed(block, ring);
 		ring->end = 0;
-		__sync_lock_test_and_set(&ring->closed, ring->opened); /* full barrier: the block before the count */
+		__sync_lock_test_and_set(&ring->closed, ring->opened); /* full barrier: publish the block */
 	}
 	waiting =
 	    ring->opened - (overwriting ? overwriting_limit(cpu, ring_index) : READ(cpu->reader.read[ring_index]));
@@ -231,8 +231,8 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 rin
 }
 
 /*
- * Writes the first record of a block that was just opened at `pos`, in a flight recorder's ring: how many tokens were
- * before it. Returns the offset of the next one. Not within open_block(), for the stack of all calls is limited.
+ * Flight recorder: writes the number of earlier tokens as the first record of a new block. Returns the offset of the
+ * next record. Separate from open_block() to limit the stack.
  */
 static __attribute__((noinline)) __u64 count_tokens(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u64 pos)
 {
@@ -272,7 +272,7 @@ INLINE __u64 reserve(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 co
 	return pos;
 }
 
-/* For a token that is not written by a probe itself: its payload is three words. */
+/* Out of line, for tokens with three payload words. */
 static __attribute__((noinline, unused)) __u64 reserve_apart(struct edc_cpu *cpu, __u32 ring_index, __u64 time)
 {
 	FORGET(ring_index);
@@ -301,7 +301,7 @@ INLINE void discard(struct edc_cpu *cpu, __u32 ring_index, __u32 id)
 	cpu->level[ring_index].ring.discarded++;
 }
 
-/* `time`: 0, or the time if the clock was just read. */
+/* `time`: 0 to read the clock. */
 INLINE void write_token(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 id, __u32 arg, const __u64 *words,
 			__u32 count)
 {
@@ -313,16 +313,15 @@ INLINE void write_token(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32
 		discard(cpu, ring_index, id);
 }
 
-/* What is stored next opens a block, so a reader sees a gap there. */
+/* The next record opens a block, so readers see a gap there. */
 INLINE void end_block(struct edc_cpu *cpu, __u32 ring_index)
 {
 	cpu->level[ring_index].ring.begin_time = cpu->level[ring_index].ring.last_time - EDC_BLOCK_MAX_TICKS;
 }
 
 /*
- * Whether an event is not stored, because a trigger has stopped that; it is counted then. There is a gap before what is
- * stored next, which may be a firing in the pause; further firings need none, for they say nothing of what the CPU
- * does. Another one is before the next event. `starts`: the event ends the pause.
+ * Whether a trigger has paused storing; then counts the event as left out. Ends the block, so there is a gap before the
+ * first firing stored in the pause and before the first event after it. `starts`: the event ends the pause.
  */
 static __attribute__((noinline, unused)) bool leaves_out(struct edc_cpu *cpu, __u32 ring_index, __u32 id, bool starts)
 {
@@ -365,7 +364,7 @@ INLINE void set_traced(__u32 process, bool selected)
 		__sync_fetch_and_and(bits, ~bit);
 }
 
-/* Not by a helper, which is a call. */
+/* Inlined, unlike bpf_get_current_pid_tgid(). */
 INLINE __s32 current_thread(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();

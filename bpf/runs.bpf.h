@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Which thread runs on this CPU, and whether it is in a system call, as the probes saw it.
+ * The current thread of each CPU, and whether it is in a system call, as seen by the probes.
  *
- * The kernel may hide threads from BPF, and with them the switch to whatever runs next: the first call or fault that
- * finds another thread than the last switch said posts who runs. An exit whose entry was not seen since the switch to
- * its thread may have none: a filter (seccomp) or a tracer refuses a call before the tracepoint of its entry, but not
- * that of its exit. Used by sched.bpf.c, syscall.bpf.c and fault.bpf.c.
+ * The kernel may hide threads from BPF, and so their switches. The first system call or fault in a thread other than
+ * the last switch's target posts a thread_runs token. A system call refused by seccomp or a tracer has an exit event
+ * without an entry. Used by sched.bpf.c, syscall.bpf.c and fault.bpf.c.
  */
 #ifndef MONITOR_RUNS_BPF_H
 #define MONITOR_RUNS_BPF_H
@@ -18,7 +17,7 @@ INLINE void switched_to(struct edc_cpu *cpu, __s32 pid)
 		WRITE(cpu->runs, (__u32)pid);
 }
 
-/* Past the matcher: it belongs to the token of the call or fault, and is left out only with these (--no-tokens). */
+/* Posts the current thread. Not filtered: the token of the call or fault needs it. Omitted only with --no-tokens. */
 static __attribute__((noinline)) int say_who_runs(struct edc_cpu *cpu)
 {
 	__u64 id = bpf_get_current_pid_tgid(), words[] = {id << 32 >> 32 | id >> 32 << 32};
@@ -28,7 +27,7 @@ static __attribute__((noinline)) int say_who_runs(struct edc_cpu *cpu)
 	return post_on(cpu, 0, 0, EDC_ID_THREAD_RUNS, EDC_FILTER_CURRENT, 0, words, 1);
 }
 
-/* Of what the running thread does outside of calls. */
+/* For events of the current thread that are no system calls. */
 INLINE struct edc_cpu *found(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
@@ -53,7 +52,7 @@ INLINE void entered(struct edc_cpu *cpu, const struct task_struct *task)
 	WRITE(cpu->runs, pid | EDC_IN_CALL);
 }
 
-/* Whether the call that ends may have had no entry. */
+/* At the exit of a system call: whether it may have had no entry event. */
 INLINE bool left(struct edc_cpu *cpu, const struct task_struct *task)
 {
 	__u32 pid = (__u32)task->pid, runs;
