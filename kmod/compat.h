@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All differences between the kernels that the module supports, 6.1 to the newest, are handled here only. */
+/* Differences between the supported kernels, 6.1 and later: only here. */
 #ifndef MONITOR_KMOD_COMPAT_H
 #define MONITOR_KMOD_COMPAT_H
 
@@ -38,8 +38,8 @@ static inline void hrtimer_setup(struct hrtimer *timer, enum hrtimer_restart (*f
 #endif
 
 /*
- * Whether a quota keeps it from running. Before 6.18 a queue counts the groups from its own upwards whose quota is used
- * up, at this offset (0: unknown); only what is scheduled fairly is kept.
+ * Whether the task is throttled by a CPU quota. Before 6.18 a run queue counts its throttled ancestors, at this offset
+ * (0: unknown). Only the fair class is throttled.
  */
 static inline bool edc_is_throttled(const struct task_struct *task, u32 throttle_count)
 {

@@ -50,7 +50,7 @@ static struct software_event {
 	u64 config;
 	perf_overflow_handler_t handler;
 	struct perf_event *__percpu *events;
-	u64 counted; /* by events that are closed */
+	u64 counted; /* total of closed events */
 	bool attached;
 } software_events[] = {
 	{ EDC_ID_MINOR_FAULT, PERF_COUNT_SW_PAGE_FAULTS_MIN, on_minor },
@@ -95,10 +95,10 @@ static int open_event(struct software_event *software, unsigned int cpu)
 }
 
 /*
- * Events die with their CPU when it goes offline, and do not return with it. The online callback cannot recreate them,
- * since hotplug holds locks that this needs, so a workqueue does it a moment later.
+ * Events die with their CPU when it goes offline, and do not return with it. A workqueue recreates them, since the
+ * online callback runs with hotplug locks held.
  */
-static DEFINE_MUTEX(events_lock); /* protects the events; taken by this work and by holders of the device's lock */
+static DEFINE_MUTEX(events_lock); /* protects the events; nests within the device's lock */
 static struct cpumask came_online;
 static enum cpuhp_state online_state; /* 0: nothing is attached */
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The matcher of record --filter, --count, --time and --trigger (include/monitor/matcher.h, timing.h, trigger.h):
- * tables that the recorder made, and the judgement of an event. Posters use them with preemption disabled, so a grace
- * period ends the use of those that were replaced. Nothing in them is trusted: the matcher masks every index.
+ * the recorder's tables, and their evaluation for an event. Posters read them with preemption disabled, so replaced
+ * tables are freed after a grace period. The tables are untrusted: the matcher masks every index.
  */
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -17,19 +17,19 @@
 
 struct edc_matcher *edc_matching;
 
-/* The starts that wait for an end, of each time. Its life is longer than that of the tables: see edc_match_set(). */
+/* Pending starts of each --time. Outlives the tables: see edc_match_set(). */
 static struct edc_pending_starts *pending;
 static u32 times_begun;
 
-/* What triggers remember: likewise. */
+/* State of each trigger; likewise. */
 static struct edc_trigger_state *states;
 static u32 triggers;
 
-/* The event is an input of these triggers. Returns whether any fires. */
+/* Passes the event to triggers. Returns whether any fires. */
 static noinline bool step_triggers(const struct edc_matcher *matcher, struct edc_cpu *cpu, struct edc_level *at,
 				   u32 slot, u32 inputs)
 {
-	const u32 seconds = 0xaaaaaaaa; /* first: an event may be both */
+	const u32 seconds = 0xaaaaaaaa; /* second events first: an event may be both */
 
 	while (inputs) {
 		const u32 of = edc_lowest_bit(inputs & seconds ?: inputs), number = of / 2;
@@ -82,7 +82,7 @@ static void time_event(const struct edc_matcher *matcher, struct edc_cpu *cpu, c
 	}
 }
 
-/* As the token will have it. */
+/* The time that the token will have. */
 static u64 time_of_token(struct edc_ring *ring)
 {
 	const u64 time = get_cycles();
@@ -131,14 +131,13 @@ bool edc_judge(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level
 	}
 	time_event(matcher, cpu, value, slot, (u32)belongs);
 	if (belongs >> EDC_FIRST_INPUT)
-		kept |= step_triggers(matcher, cpu, at, slot,
-				      belongs >> EDC_FIRST_INPUT); /* why it fires is recorded */
+		kept |= step_triggers(matcher, cpu, at, slot, belongs >> EDC_FIRST_INPUT); /* the cause is kept */
 	return kept;
 }
 
 /*
- * Starts, and what triggers remember, are forgotten when a matcher is set, and when the last one is removed. Not by a
- * reset: no probe is attached then, and the recorder sets the matcher anew before it attaches them.
+ * Clears pending starts and trigger state when a matcher is set, and when the last one is removed. A reset need not:
+ * the recorder sets the matcher again before it attaches probes.
  */
 int edc_match_set(const struct edc_device_matcher *wanted)
 {

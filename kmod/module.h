@@ -36,7 +36,7 @@ struct vm_area_struct;
  * that do not fit are counted with the ring. A no-op before a card is created and after it is stopped.
  */
 void edc_post_words(u32 id, s32 target, u32 arg, const u64 *words, u32 count);
-/* This CPU's edc_cpu.runs becomes `who`; returns what it was. */
+/* Sets this CPU's edc_cpu.runs to `who`; returns the previous value. */
 u32 edc_runs(u32 who);
 
 /* post_NAME() and post_NAME_of(), from card.h's table: kernel_events.h. */
@@ -60,15 +60,15 @@ void edc_rings_reset(void);
 void *edc_rings_area(unsigned int cpu);
 u64 edc_rings_area_bytes(void);
 bool edc_rings_overwrite(void);
-/* Whether the probes of a CPU, or of all (EDC_CPU_UNKNOWN), post nothing. -EINVAL: no such CPU. */
+/* Stops or resumes the probes of a CPU, or of all (EDC_CPU_UNKNOWN). -EINVAL: no such CPU. */
 int edc_rings_stop(u32 cpu, bool stopped);
 /* Whether a ring was half full since the last read. Reading returns -EAGAIN if none was. */
 __poll_t edc_rings_poll(struct file *file, struct poll_table_struct *wait);
 ssize_t edc_rings_read(char __user *to, size_t bytes);
 
 /*
- * filter.c: the processes that -p selects, by their PIDs in the initial namespace. Any context, except that create,
- * clear, end and free are for the device, while no probe is attached.
+ * filter.c: the processes that -p selects, by their PIDs in the initial namespace. Any context; create, clear, end and
+ * free only by the device while no probe is attached.
  */
 extern unsigned long *edc_traced; /* a bit for each; NULL: no filter, all pass */
 
@@ -93,11 +93,11 @@ void edc_filter_free(void);
  * match.c: the events that --filter keeps, --count counts and --time times, and those that --trigger waits for. Set by
  * the device, under its lock.
  */
-extern struct edc_matcher *edc_matching; /* NULL: all are kept, and nothing else becomes of them */
+extern struct edc_matcher *edc_matching; /* NULL: all events are kept */
 
 /*
- * Counts and times an event, and sets the bits of the triggers that it fires in the level's `fires`; whether it is
- * kept. Sets `time` if it was needed. Called with preemption disabled.
+ * Counts and times an event, and sets the bits of fired triggers in the level's `fires`. Sets `time` if the expressions
+ * read the clock. Returns whether the event is kept. Called with preemption disabled.
  */
 bool edc_judge(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level, u32 id, u32 arg, const u64 *words,
 	       u32 count, u64 *time);
@@ -118,7 +118,7 @@ struct edc_probe {
 /* The probes of each family; an entry without an id ends the array. */
 extern struct edc_probe edc_sched_probes[], edc_irq_probes[], edc_syscall_probes[], edc_fault_probes[];
 
-/* sched.c: where the kernel has what only its scheduler knows. -EINVAL: not there. */
+/* sched.c: offsets of fields private to the scheduler. -EINVAL: out of range. */
 int edc_sched_describe(const struct edc_device_create *wanted);
 
 void edc_probes_find(void);

@@ -24,7 +24,7 @@
 
 #include "module.h"
 
-static DEFINE_PER_CPU(struct edc_cpu *, edc_areas); /* where probes post; NULL: nowhere */
+static DEFINE_PER_CPU(struct edc_cpu *, edc_areas); /* for probes; NULL: not recording */
 static DEFINE_PER_CPU(struct edc_cpu *, edc_owned); /* all areas */
 
 /* Wakes the recorder when a ring is half full. By an irq_work on this CPU, since a probe may hold any lock. */
@@ -39,7 +39,7 @@ static void wake_recorder(struct irq_work *unused)
 
 static struct irq_work bell = IRQ_WORK_INIT(wake_recorder);
 
-/* The same for firings of triggers, for whoever polls for EPOLLPRI. */
+/* The same for firings of triggers: EPOLLPRI. */
 static void wake_for_firings(struct irq_work *unused)
 {
 	wake_up_interruptible_poll(&listeners, EPOLLPRI);
@@ -56,18 +56,18 @@ static void close_block(struct edc_cpu *cpu, struct edc_ring *ring)
 {
 	edc_block_closed((void *)cpu + ring->end - EDC_BLOCK_SIZE, ring);
 	WRITE_ONCE(ring->end, 0);
-	smp_store_release(&ring->closed, ring->opened); /* the reader sees the whole block */
+	smp_store_release(&ring->closed, ring->opened); /* publish the whole block */
 	smp_mb();					/* it sees `closed`, or we see its new `read` */
 }
 
-/* Blocks before this one are free. */
+/* First block that must not be overwritten. */
 static u64 limit_of(struct edc_cpu *cpu, struct edc_ring *ring, u32 level)
 {
 	u64 hold;
 
 	if (!overwriting)
 		return READ_ONCE(cpu->reader.read[level]);
-	hold = smp_load_acquire(&per_cpu(edc_owned, 0)->reader.hold); /* `read` then is of this hold */
+	hold = smp_load_acquire(&per_cpu(edc_owned, 0)->reader.hold); /* so `read` belongs to this hold */
 	return edc_ring_limit(ring, READ_ONCE(cpu->reader.read[level]), hold);
 }
 
@@ -148,13 +148,13 @@ static __always_inline void store_token(struct edc_cpu *cpu, u32 level, u32 id, 
 	WRITE_ONCE(at->ring.pos, pos + 8 + 8 * count); /* commits */
 }
 
-/* What is stored next opens a block, so a reader sees a gap there. */
+/* The next record opens a block, so readers see a gap there. */
 static void end_block(struct edc_ring *ring)
 {
 	ring->begin_time = ring->last_time - EDC_BLOCK_MAX_TICKS;
 }
 
-/* Storing is stopped: as in bpf/ring.bpf.h. */
+/* Storing is paused, as in bpf/ring.bpf.h. */
 static void leave_out(struct edc_level *at, u32 id)
 {
 	at->paused[id - EDC_ID_KERNEL_FIRST]++;
@@ -182,7 +182,7 @@ static bool is_left_out(const struct edc_matcher *matcher, struct edc_level *at)
 	return false;
 }
 
-/* At most once in a tick: each sample interrupts all CPUs. */
+/* At most one per tick: each sample interrupts all CPUs. */
 static bool sample_all(void)
 {
 	static unsigned long sampled;
@@ -205,15 +205,14 @@ static void stop_or_start(struct edc_cpu *cpu, u32 level, u32 acts)
 	at->payload[0] = edc_resume(paused);
 	if (!at->payload[0])
 		return;
-	at->payload[1] =
-		time > at->payload[0] ? time - at->payload[0] : 0; /* two CPUs' events can have changed places */
+	at->payload[1] = time > at->payload[0] ? time - at->payload[0] : 0; /* events of two CPUs may be out of order */
 	__sync_fetch_and_add(&cpu->firings.pauses, 1);
 	__sync_fetch_and_add(&cpu->firings.paused, at->payload[1]);
 	at->seen[EDC_ID_PAUSED - EDC_ID_KERNEL_FIRST]++;
 	store_token(cpu, level, EDC_ID_PAUSED, 0, at->payload, 2, time);
 }
 
-/* One trigger, because of the event in the level's values: as in bpf/fire.bpf.h. */
+/* Fires one trigger for the event in the level's values, as in bpf/fire.bpf.h. */
 static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level, u32 number)
 {
 	const u32 acts = matcher->trigger[number].acts;
@@ -227,7 +226,7 @@ static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu
 	at->payload[2] = at->fired[number].key;
 	at->seen[EDC_ID_TRIGGER_FIRED - EDC_ID_KERNEL_FIRST]++;
 	store_token(cpu, level, EDC_ID_TRIGGER_FIRED, number, at->payload, 3, at->value[EDC_VALUE_TIME]);
-	/* The time is a number that no hold before had. */
+	/* The time identifies the hold. */
 	if (acts & EDC_ACT_HOLD && overwriting &&
 	    !cmpxchg(&per_cpu(edc_owned, 0)->reader.hold, 0, at->value[EDC_VALUE_TIME]))
 		number |= EDC_FIRING_HELD;
@@ -252,7 +251,7 @@ static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu
 	entry->tgid = current->tgid;
 	memcpy(entry->words, &at->value[EDC_VALUE_WORD], sizeof(entry->words));
 	smp_store_release(&entry->number, before + 1);
-	smp_mb(); /* it sees the entry, or we see what it took */
+	smp_mb(); /* the reader sees the entry, or we see what it took */
 	if (READ_ONCE(cpu->reader.firings) == before)
 		irq_work_queue(&firing_bell);
 }
@@ -350,7 +349,7 @@ void edc_rings_reset(void)
 	edc_filter_clear();
 	for_each_possible_cpu(cpu) {
 		lay_out(per_cpu(edc_owned, cpu), cpu);
-		/* probes see it laid out */
+		/* Publish the initialised area. */
 		smp_store_release(&per_cpu(edc_areas, cpu), per_cpu(edc_owned, cpu));
 	}
 }
@@ -390,7 +389,7 @@ int edc_rings_create(const struct edc_device_create *wanted)
 	if (!fits(wanted))
 		return -EINVAL;
 	if (wanted->area_bytes >> PAGE_SHIFT > totalram_pages() / 2 / num_possible_cpus())
-		return -ENOMEM; /* half of the machine's memory is more than a ring needs */
+		return -ENOMEM; /* at most half of the machine's memory */
 	area_bytes = wanted->area_bytes;
 	overwriting = wanted->overwriting;
 	memcpy(trace_uuid, wanted->uuid, sizeof(trace_uuid));
@@ -435,7 +434,7 @@ u64 edc_rings_area_bytes(void)
 	return area_bytes;
 }
 
-/* Whether a trigger has fired that the recorder has not taken. */
+/* Whether there are firings that the recorder has not read. */
 static bool has_firings(void)
 {
 	unsigned int cpu;

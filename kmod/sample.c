@@ -36,7 +36,7 @@ static bool came_from_user(void)
 	return regs ? user_mode(regs) : IS_ENABLED(CONFIG_X86_64) && in_hardirq() && object_is_on_stack(&here);
 }
 
-/* A CPU that polls while idle finds the request without an interrupt. */
+/* The mode of this CPU. A polling idle CPU handles the request without an interrupt. */
 static u32 what_is_done(void)
 {
 	if (is_idle_task(current))
@@ -48,7 +48,7 @@ static DEFINE_PER_CPU(u64, answered);
 
 #pragma GCC diagnostic push
 #include "checked.h"
-/* A late IPI also answers the next request: a CPU appears only once in each sample. */
+/* A late IPI also serves the next request, so a CPU appears once per sample. */
 static void sample_this_cpu(void *unused)
 {
 	const u64 now = READ_ONCE(number);
@@ -158,6 +158,6 @@ void edc_sample_detach(void)
 		hrtimer_cancel(&timer);
 	every = 0;
 	irq_work_sync(&sample_work);
-	on_each_cpu(nothing, NULL, 1); /* each CPU has reached its requests, */
-	synchronize_rcu();	       /* and has left the interrupt */
+	on_each_cpu(nothing, NULL, 1); /* each CPU has handled its IPIs */
+	synchronize_rcu();	       /* and left the interrupt */
 }

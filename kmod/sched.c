@@ -26,7 +26,7 @@ static struct edc_comm comm_of(const char *name)
 	return comm;
 }
 
-static u32 throttle_count; /* its offset in struct cfs_rq, which the kernel keeps to itself; 0: unknown */
+static u32 throttle_count; /* its offset in struct cfs_rq, which no header declares; 0: unknown */
 
 int edc_sched_describe(const struct edc_device_create *wanted)
 {
@@ -91,11 +91,11 @@ static void on_new(void *data, struct task_struct *task)
 	if (task->pid == task->tgid)
 		edc_traced_set(task->tgid, edc_traced_has(current->tgid));
 	post_sched_wakeup_new_of(task->tgid, task_cpu(task), task->pid, task->tgid, current->pid, task->prio, &comm);
-	if (in != task_dfl_cgroup(current)) /* CLONE_INTO_CGROUP: the kernel has no event of that */
+	if (in != task_dfl_cgroup(current)) /* CLONE_INTO_CGROUP: no tracepoint */
 		post_cgroup(task, false, in);
 }
 
-/* A change of the TID is posted whatever is selected, as every switch is. */
+/* A change of the TID is posted for all processes, as every switch is. */
 static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *unused)
 {
 	struct edc_comm comm = comm_of(task->comm);
@@ -108,7 +108,7 @@ static void on_exit(void *data, struct task_struct *task)
 {
 	const bool group_dead = atomic_read(&task->signal->live) == 0;
 
-	if (edc_rings_overwrite()) { /* what named it before may be overwritten */
+	if (edc_rings_overwrite()) { /* an earlier token with its name may be overwritten */
 		struct edc_comm comm = comm_of(task->comm);
 
 		post_sched_process_exit_named(group_dead, task->pid, task->tgid, &comm);

@@ -38,7 +38,7 @@ static void on_enter(void *data, struct pt_regs *regs, long number)
 		post_sys_enter(call.number, call.abi);
 }
 
-/* Whether the call that ends may have had no entry: a filter or a tracer refused it. */
+/* At the exit of a system call: whether it may have had no entry event (refused by seccomp or a tracer). */
 static bool left(void)
 {
 	u32 pid = current->pid, before = edc_runs(pid);

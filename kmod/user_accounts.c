@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the processes of each user hold, areas and classes, and how much more one process may have: a share of what its
- * user has left, so that a process cannot take all. Called by the other user_*.c; calls none of them.
+ * Areas and classes held by each user's processes, and the limit for one more process: a share of what its user has
+ * left, so that no process can take all. Called by the other user_*.c; calls none of them.
  */
 #include <linux/cred.h>
 #include <linux/list.h>

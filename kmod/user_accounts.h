@@ -27,7 +27,7 @@ struct edc_account {
 /* The account that the current process is charged to. The caller becomes a holder. NULL: out of memory. */
 struct edc_account *edc_account_get(void);
 void edc_account_put(struct edc_account *account);
-/* How many bytes one more area may have, if none is smaller than `min_bytes`. */
+/* Most bytes that one more area may have; no area is smaller than `min_bytes`. */
 u64 edc_account_share(const struct edc_account *account, u64 min_bytes);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rings of a process: their memory, and how long they live. Pages are allocated when first touched, by the process
- * or by the recorder. No page is freed before the area ends, so a mapping can be used without a lock.
+ * The rings of a process: memory and lifetime. Pages are allocated when first touched, by the process or by the
+ * recorder. No page is freed before the area ends, so a mapping can be used without a lock.
  *
  * Called by user_programs.c and user_recorder.c, and by the kernel for mappings. An area lives as long as it is listed,
  * open or mapped; with its last reference its classes and its share of the account are released.
  *
- * The module writes to an area when it creates it, and to close its rings when their recorder leaves; what it reads
- * there it stores nowhere else. A process may write anything there: the recorder trusts nothing in the area.
+ * The module writes to an area only to initialise it and to close its rings when the recorder leaves; what it reads
+ * there goes nowhere else. A process may write anything there: the recorder trusts nothing in the area.
  */
 #include <linux/kref.h>
 #include <linux/list.h>
@@ -156,7 +156,7 @@ struct edc_area *edc_area_by_number(u32 number)
 	return NULL;
 }
 
-/* For what makes a ring full see user_ring.h. Positions read from the process are written only back to its area. */
+/* Makes the rings full, see user_ring.h. Positions read from the untrusted area are written only back to it. */
 void edc_area_close(struct edc_area *area)
 {
 	u32 i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* user_area.c: the rings of one process, how long they live, and the list of all. */
+/* user_area.c: the rings of one process, their lifetime, and the list of all areas. */
 #ifndef MONITOR_KMOD_USER_AREA_H
 #define MONITOR_KMOD_USER_AREA_H
 
@@ -16,12 +16,12 @@ struct pid;
 struct vm_area_struct;
 
 struct edc_area {
-	struct list_head node; /* in edc_user_areas; removed when it will not be looked up again */
+	struct list_head node; /* in edc_user_areas; removed before the last reference is put */
 	struct kref refs;      /* the list, the process's file, each mapping */
 	struct edc_account *account;
 	struct pid *process;
 	u32 number;
-	bool open;     /* accepted events from the start */
+	bool open;     /* accepted events from the start; else the recorder opens it */
 	bool reported; /* to the recorder */
 	bool mapped;   /* by the recorder */
 	bool ended;    /* its file is released: neither its process nor a child has it open */
@@ -47,7 +47,7 @@ void edc_area_close(struct edc_area *area);
 /* Maps the area from the page of vm_pgoff on. The mapping holds a reference. */
 int edc_area_map(struct edc_area *area, struct vm_area_struct *vma);
 
-/* The list of all areas; what follows is called with edc_users_lock held. */
+/* The list of all areas. edc_users_lock must be held from here on. */
 extern struct list_head edc_user_areas;
 
 /* Numbers the area and lists it. The list takes a reference of its own. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ids of the classes that programs declare, by their texts: the same for all programs. A class lives while a
+ * Ids of the event classes that programs declare. Equal texts have the same id in all programs. A class lives while a
  * process holds it, and while there is a recorder, which pins all, so that no id has two meanings in its trace.
  *
  * Called by user_area.c, user_programs.c and user_recorder.c with edc_users_lock held. The texts are not interpreted

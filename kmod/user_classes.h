@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* user_classes.c: the ids of the classes that programs declare. All called with edc_users_lock held. */
+/* user_classes.c: ids of the event classes that programs declare. edc_users_lock must be held. */
 #ifndef MONITOR_KMOD_USER_CLASSES_H
 #define MONITOR_KMOD_USER_CLASSES_H
 
@@ -19,7 +19,7 @@ struct edc_account;
 u16 edc_class_declare(struct edc_account *account, const char *text, u32 bytes);
 /* One more process holds the class. */
 void edc_class_hold(u16 id);
-/* Releases what a process held, a bit for each id, and frees the ids that no process holds, unless they are pinned. */
+/* Releases a process's classes (a bit for each id), and frees ids that are no longer held, unless pinned. */
 void edc_classes_release(const unsigned long *held);
 /* Pinned, classes stay while no process holds them; unpinning frees their ids. */
 void edc_classes_pin(bool pin);

@@ -3,8 +3,8 @@
  * What instrumented programs request (include/monitor/user_device.h): a program sends the classes it declares and gets
  * rings and ids at once, with or without a recorder. Called by device.c in the program's threads.
  *
- * The struct file that got an area holds it until its last reference is dropped, a descriptor or a mapping, inherited
- * ones too. If there is a recorder then, which has not mapped the area, the area stays listed for it.
+ * An area belongs to a struct file until its last descriptor or mapping, including inherited ones, is gone. If a
+ * recorder has not mapped the area by then, the area stays listed for it.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -23,7 +23,7 @@
 
 static u32 refused; /* requests for rings that got no memory */
 
-/* Whether the current process got this area, and not before exec(). Its libraries may each have one. */
+/* Whether the current process got this area since its last exec(). A process may have several, one per library. */
 static bool is_of_this_process(const struct edc_area *area)
 {
 	return area->process == task_tgid(current) && !area->ended;
@@ -64,7 +64,7 @@ static int bind_area(struct file *file, struct edc_area *area)
 	if (!area->open)
 		edc_area_close(area);
 	edc_area_list(area);
-	file->private_data = area; /* which holds the first reference */
+	file->private_data = area; /* takes over the first reference */
 	edc_recorder_notify();
 	return 0;
 }
@@ -79,7 +79,7 @@ static bool process_has_area(void)
 	return false;
 }
 
-/* Holds the classes as long as this process has rings; id 0: no class. */
+/* Holds the classes while this process has rings; id 0: no class. */
 static void hold_classes(const u16 *ids, u32 count)
 {
 	struct edc_area *area;
@@ -110,7 +110,7 @@ static void give_ids(struct edc_account *account, const char *texts, u32 bytes, 
 	hold_classes(ids, count);
 }
 
-/* With edc_users_lock held. `area`: the area to hand out, if the request is for one. */
+/* With edc_users_lock held. `area`: to hand out, if requested. */
 static int handle_locked(struct file *file, struct edc_device_hello *hello, struct edc_area *area, const char *texts,
 			 u16 *ids)
 {

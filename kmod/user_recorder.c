@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recorder of programs' events (include/monitor/user_device.h): one open file at a time. It reads which processes
- * have rings, those included that had them before it came, and maps them. Called by device.c in the recorder's threads,
+ * The recorder of programs' events (include/monitor/user_device.h): one open file at a time. It reads the list of
+ * processes with rings, including those older than itself, and maps them. Called by device.c in the recorder's threads,
  * and by user_programs.c when a process gets rings.
  *
- * While there is a recorder, the area of a process that ended waits for it, and no class changes its id.
+ * While there is a recorder, the area of a process that ended is kept for it, and no class changes its id.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -93,7 +93,7 @@ static struct edc_area *next_to_report(void)
 	return NULL;
 }
 
-/* Also true if a child of it still has the file open. */
+/* True although a child of the process still has the file open. */
 static bool has_ended(const struct edc_area *area)
 {
 	bool ended;
