@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which blocks of a stream: ranges of numbers, in any order they came.
+// A set of a stream's block numbers, as ranges; blocks may be added in any order.
 //
-// Such as what of a trace is stored by the collector, or here (fetched_trace.h). Invariant: ranges are not empty, do
-// not touch, and are in order.
+// Used for the parts of a trace that a collector, or this host, has stored (fetched_trace.h). Invariant: ranges are
+// nonempty, disjoint, not adjacent and sorted.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ public:
 		}
 		ranges_[first] = end;
 	}
-	// All blocks before this one are in it.
+	// All blocks before the returned number are in the set.
 	std::uint64_t prefix() const
 	{
 		return ranges_.empty() || ranges_.begin()->first != 0 ? 0 : ranges_.begin()->second;
@@ -42,7 +42,7 @@ public:
 	void set_prefix(std::uint64_t blocks) { add(0, blocks); }
 
 	bool has(const Range &range) const { return !missing(range); }
-	// The first part of `range` that is not in it.
+	// The first part of `range` that is not in the set.
 	std::optional<Range> missing(const Range &range) const
 	{
 		std::uint64_t first = range.first;

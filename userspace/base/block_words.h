@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a block (monitor/ring.h) has at a place: a copy, as blocks need not be aligned and others may write to them.
+// Reads a block (monitor/ring.h) by copying: blocks need not be aligned, and others may write to them.
 #pragma once
 
 #include <cstddef>

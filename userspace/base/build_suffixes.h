@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What compilers add to a function's name and what differs from build to build. Used where two builds are compared
-// (answers/diff, flame graphs of two traces): names are compared without it, and shown with it.
+// Suffixes that compilers add to function names and that differ between builds. Comparisons of two builds
+// (answers/diff, flame graphs of two traces) ignore them, but show them.
 #pragma once
 
 #include <string>

@@ -50,7 +50,7 @@ pid_t start_helper(const std::vector<int> &kept, const std::function<void()> &dr
 	if (child != 0)
 		return child;
 	try {
-		std::vector<int> high; // out of the way of each other
+		std::vector<int> high; // so that they do not overwrite each other
 		for (const int fd : kept)
 			high.push_back(::fcntl(fd, F_DUPFD, end));
 		for (std::size_t i = 0; i < high.size(); ++i)

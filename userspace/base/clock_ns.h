@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A clock of the kernel as one number: clock_gettime(2).
+// clock_gettime(2) in nanoseconds.
 #pragma once
 
 #include <cstdint>

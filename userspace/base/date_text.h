@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Seconds since 1970 as text, in a format of strftime(3); "" if they are no date.
+// Seconds since 1970 as text, in a format of strftime(3); "" if out of range.
 #pragma once
 
 #include <cstdint>

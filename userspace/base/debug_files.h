@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The file that a program's symbols or debug information were put into (GDB manual, "Separate Debug Files"): where it
-// may be, and whether it belongs to the program. The build id decides, or without one the checksum of .gnu_debuglink.
+// Finds the separate debug file of a stripped program (GDB manual, "Separate Debug Files") and verifies that it
+// matches: by build id, or without one by the checksum of .gnu_debuglink.
 #pragma once
 
 #include <cstddef>
@@ -41,9 +41,9 @@ struct Stripped {
 	FileLink link; // .gnu_debuglink
 };
 
-// In each of `directories` it is sought by the build id, and by its own name, with and without .debug. What
-// .gnu_debuglink names is sought beside the file, in .debug there, and in each of `directories`, also below the path of
-// the file's directory.
+// Candidate paths. In each of `directories`: by build id, and by the file's own name, with and without .debug. The name
+// in .gnu_debuglink: beside the file, in .debug there, and in each of `directories`, also below the path of the file's
+// directory.
 std::vector<std::string> debug_file_paths(const Stripped &file, const std::vector<std::string> &directories);
 
 // The file at `path` if it belongs to the stripped one.

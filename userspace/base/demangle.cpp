@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #ifdef MONITOR_HAS_LIBIBERTY
-#define HAVE_DECL_BASENAME 1 // by string.h
+#define HAVE_DECL_BASENAME 1 // declared in string.h
 #include <libiberty/demangle.h>
 #else
 #include <cxxabi.h>

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Names of functions as the programming language writes them. Used where functions are chosen to be recorded
-// (recording/functions) and where stacks are named (reading/symbols), which so call them the same.
+// Demangles function names, in one way for choosing functions to record (recording/functions) and for symbolizing
+// stacks (reading/symbols).
 #pragma once
 
 #include <string>
 
 namespace monitor {
 
-// C++, and Rust in both of its encodings, by libiberty; without that library C++ only. Others, and what is longer than
-// 4,096 bytes, as they are. Of versions, which a .symtab has in its names, NAME@@DEFAULT is NAME; NAME@OLD keeps its
-// own.
+// C++ and both Rust manglings by libiberty; without that library C++ only. Other names, and those longer than 4,096
+// bytes, are unchanged. Symbol versions in .symtab: NAME@@DEFAULT becomes NAME; NAME@OLD is kept.
 std::string demangled(const std::string &name);
 
 } // namespace monitor

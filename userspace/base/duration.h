@@ -14,7 +14,7 @@
 
 namespace monitor {
 
-// "-1.5ms", "2 s": nanoseconds; nullopt: it is no such text.
+// "-1.5ms", "2 s": nanoseconds; nullopt: not a duration.
 inline std::optional<std::int64_t> ns_of(const std::string &text)
 {
 	char *unit;

@@ -58,7 +58,7 @@ Section::Entry Section::entry_at(std::size_t at) const
 	if (numbers.is_bad() || length < 4 || length > bytes_.size() - entry.content)
 		return {};
 	entry.next = entry.content + length;
-	// The one counts back from here, the other from the start of the section.
+	// .eh_frame counts back from here, .debug_frame from the start of the section.
 	const auto id = numbers.fixed<std::uint32_t>();
 	entry.is_cie = id == (kind_ == SectionKind::eh_frame ? 0 : 0xffffffff);
 	entry.cie = kind_ == SectionKind::eh_frame ? entry.content - id : id;
@@ -96,7 +96,7 @@ Cie Section::read_cie(std::size_t at) const
 	if (augmentation.starts_with('z')) {
 		cie.is_augmented = true;
 		const std::size_t from = numbers.at();
-		Numbers data(numbers.block(), address_ + from); // a personality's address does not matter
+		Numbers data(numbers.block(), address_ + from); // the personality's address is ignored
 		for (const char c : augmentation.substr(1)) {
 			if (c == 'R')
 				cie.encoding = data.fixed<std::uint8_t>();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The section .eh_frame of a program: a description (FDE) for each function, in terms of one that many share (CIE).
-// Linux Standard Base 5.0, 10.6.1. And .debug_frame, which debuggers read: DWARF 5, 6.4.1. Used by recording/stacks,
-// which makes rows to unwind by, and recording/functions, which looks for the code that exceptions continue at.
+// Parses .eh_frame (Linux Standard Base 5.0, 10.6.1) and .debug_frame (DWARF 5, 6.4.1): an FDE per function, and CIEs
+// that FDEs share. Used by recording/stacks for unwind tables, and by recording/functions for landing pads.
 //
-// Nothing that the file says is trusted: what makes no sense is left out.
+// The file is untrusted: invalid parts are skipped.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +22,7 @@ constexpr unsigned max_leb_bits = 112; // compilers pad numbers, but not beyond 
 // Pointer encodings of the Linux Standard Base, 10.5.1
 constexpr unsigned absent = 0xff, relative_to_itself = 0x10;
 
-// Reads numbers; after the end it is bad and reads 0.
+// Reads numbers; past the end it becomes bad and reads 0.
 class Numbers {
 public:
 	Numbers(Bytes bytes, std::uint64_t address) : bytes_(bytes), address_(address) {}

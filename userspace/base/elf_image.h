@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// An ELF file of another owner: its segments and sections, read piece by piece within bounds. Used by recording/stacks
-// (tables that stacks are walked by), recording/user_card (which programs have a card) and reading/symbols. 64-bit
-// files of this machine's byte order only; see elf(5).
+// Reads segments and sections of an untrusted ELF file (elf(5)) piece by piece, with bounds. 64-bit files of this
+// machine's byte order only. Used by recording/stacks (unwind tables), recording/user_card (the note of instrumented
+// programs) and reading/symbols.
 //
-// Nothing that the file says is trusted: an offset or a size that does not fit is a part that is missing. No more is
-// read than max_headers headers, and of a section what the caller allows.
+// A part whose offset or size is out of range counts as missing. Reads at most max_headers headers, and of a section
+// what the caller allows.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct ElfNote {
 	std::vector<std::byte> content;
 };
 
-// What is mapped: bytes [offset, offset + file_size) of the file at address.
+// Maps bytes [offset, offset + file_size) of the file at `address`.
 struct ElfSegment {
 	std::uint64_t offset = 0, address = 0, file_size = 0, size = 0;
 	bool is_executable = false, is_writable = false;
@@ -42,7 +42,7 @@ public:
 	using ReadAt = std::function<bool(std::uint64_t offset, std::span<std::byte> into)>;
 	static constexpr std::size_t max_headers = 4096, max_names = 1 << 20, max_note_bytes = 64 << 10;
 
-	// nullopt: not such a file.
+	// nullopt: not a supported ELF file.
 	static std::optional<ElfImage> open(ReadAt read);
 	static std::optional<ElfImage> open(int fd); // which must stay open
 	static std::optional<ElfImage> open(std::span<const std::byte> bytes);
@@ -51,14 +51,14 @@ public:
 	const std::vector<ElfSection> &sections() const { return sections_; }
 	const ElfSection *section(const std::string &name) const;
 	std::uint64_t entry() const { return entry_; }
-	// Empty if it is larger, cannot be read or has no content in the file.
+	// Empty if larger than `max_bytes`, unreadable or without content in the file (SHT_NOBITS).
 	std::vector<std::byte> content(const ElfSection &section, std::size_t max_bytes) const;
-	// Any part of the file; false: it has no such part.
+	// Reads any part of the file; false: out of range.
 	bool read_at(std::uint64_t offset, std::span<std::byte> into) const { return read_(offset, into); }
-	std::vector<ElfNote> notes() const; // of segments, without any of sections; max_note_bytes together
+	std::vector<ElfNote> notes() const; // of segments; if there are none, of sections; at most max_note_bytes
 	std::string build_id() const;       // hexadecimal; empty: none
 
-	// The address, as the file counts them, of an offset into it; nullopt: it is not mapped.
+	// The link-time address of a file offset; nullopt: not mapped.
 	std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
 
 private:

@@ -107,7 +107,7 @@ std::optional<std::string> from_base64(std::string_view untrusted_text)
 	}
 	const std::size_t padding = untrusted_text.ends_with("==") ? 2 : untrusted_text.ends_with('=') ? 1 : 0;
 	bytes.resize(bytes.size() - padding);
-	// Not if there are other characters, more padding, or bits that do not count.
+	// Rejects other characters, excess padding and nonzero unused bits.
 	return to_base64(bytes) == untrusted_text ? std::optional(bytes) : std::nullopt;
 }
 

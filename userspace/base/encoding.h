@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bytes as text, and back: hexadecimal digits, UUIDs, base64 (RFC 4648); and random ones, of the kernel's generator.
-// What is parsed is untrusted: it is what the function beside it writes, or nothing.
+// Bytes as text, and back: hexadecimal digits, UUIDs, base64 (RFC 4648); random bytes from the kernel. Parsers accept
+// untrusted text, and only what the matching function writes.
 #pragma once
 
 #include <array>
@@ -14,14 +14,14 @@
 namespace monitor {
 
 std::string to_hex(std::span<const std::byte> bytes);
-// `bits` (a multiple of 8, at most 512) random ones. Throws Error.
+// `bits` random bits (a multiple of 8, at most 512). Throws Error.
 std::string random_hex(unsigned bits);
 
 using Uuid = std::array<std::uint8_t, 16>;
 Uuid random_uuid();                        // of version 4 (RFC 4122); throws Error
 std::string uuid_text(const Uuid &uuid);   // e53c4c3f-0000-41ee-8123-0123456789ab
 std::string uuid_digits(const Uuid &uuid); // without the hyphens
-// Of either form. False: it is none.
+// With or without hyphens. False: not a UUID.
 bool parse_uuid(std::string_view untrusted_text, Uuid &uuid);
 
 std::string to_base64(std::string_view bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The only way in which set-up and I/O fail: an exception whose text is one clear sentence, with the remedy if there is
-// one. Thrown by every library of userspace/, caught once in tools/monitor/main.cpp.
+// The exception for all set-up and I/O errors: its message is one sentence, with the remedy if there is one. Thrown by
+// every library of userspace/, caught once in tools/monitor/main.cpp.
 #pragma once
 
 #include <cerrno>
@@ -12,7 +12,7 @@
 
 namespace monitor {
 
-// what(): "SENTENCE: strerror" for system errors, SENTENCE alone for errno 0.
+// what(): "MESSAGE: strerror" for system errors, MESSAGE alone for errno 0.
 class Error : public std::system_error {
 public:
 	Error(int error_number, const std::string &sentence)
@@ -21,7 +21,7 @@ public:
 	{
 	}
 	explicit Error(const std::string &sentence) : Error(0, sentence) {}
-	// As of fmt::format().
+	// Arguments as for fmt::format().
 	template <class Value, class... Values>
 	explicit Error(fmt::format_string<Value, Values...> sentence, Value &&value, Values &&...values)
 	    : Error(fmt::format(sentence, std::forward<Value>(value), std::forward<Values>(values)...))

@@ -24,8 +24,8 @@ std::size_t utf8_length(std::string_view text)
 	return overlong || outside ? 0 : length;
 }
 
-// Which change how the rest of a line is shown, or show nothing: the separators of lines and paragraphs, and those of
-// Unicode's category Cf that no script needs: not joiners, nor the signs that enclose numbers.
+// Characters that are invisible or change how the rest of a line is shown: line and paragraph separators, and category
+// Cf except what scripts need (joiners, signs that enclose numbers).
 bool is_format(char32_t c)
 {
 	return c == 0xad || c == 0x61c || c == 0x180e || c == 0x200b || c == 0x200e || c == 0x200f ||
@@ -34,7 +34,7 @@ bool is_format(char32_t c)
 	       (c >= 0xe0000 && c <= 0xe007f);
 }
 
-// Of a UTF-8 sequence of more than one byte.
+// Decodes a UTF-8 sequence of more than one byte.
 char32_t character_of(std::string_view sequence)
 {
 	char32_t c = static_cast<unsigned char>(sequence[0]) & (0x7fu >> sequence.size());
@@ -51,7 +51,7 @@ char *put_hex_byte(char *out, std::string_view before, unsigned char c)
 	return out;
 }
 
-// In UTF-16, as JSON has it.
+// \uHHHH, or a UTF-16 surrogate pair.
 char *put_json_escape(char *out, char32_t c)
 {
 	if (c > 0xffff) {
@@ -62,7 +62,7 @@ char *put_json_escape(char *out, char32_t c)
 			    static_cast<unsigned char>(c));
 }
 
-// For text that is neither ASCII nor escaped elsewhere: consumes one character, or one byte that is not part of one.
+// Consumes one non-ASCII character, or one invalid byte.
 char *put_beyond_ascii(char *out, std::string_view &text, bool json)
 {
 	const std::size_t length = utf8_length(text);
@@ -123,7 +123,7 @@ char *put_escaped(char *out, std::string_view text, Escape how)
 std::string escaped(std::string_view text, Escape how)
 {
 	const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 0x7f; });
-	if (is_plain && how != Escape::quoted && how != Escape::json) // nearly all are
+	if (is_plain && how != Escape::quoted && how != Escape::json) // the usual case
 		return std::string(text);
 	std::string made(text.size() * max_escaped_chars, '\0');
 	made.resize(static_cast<std::size_t>(put_escaped(made.data(), text, how) - made.data()));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a recording decides of each event: whether it is kept (record --filter), which counts it belongs to (--count),
-// what it starts or ends (--time), and of which triggers it is an input (--trigger). The expressions, and the matcher's
-// tables that are made of them for all classes of a recording.
+// The expressions of a recording and the matcher's tables compiled from them: whether an event is kept (record
+// --filter), which counts it increments (--count), which times it starts or ends (--time), and which triggers evaluate
+// it (--trigger).
 //
-// Made by answers/matcher/; used by recording/, which cannot read expressions, and there by the cards and the drain.
+// Compiled by answers/matcher/; used in recording/ by the cards and the drain.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ struct NamedExpression {
 	std::string name, expression;
 };
 
-// From an event for which `start` is true to the next for which `end` is, with the same number: `start_key` of the
-// start, `end_key` of the end. No keys: all belong together.
+// Time from an event that matches `start` to the next that matches `end` and has the same key (`start_key` and
+// `end_key`). No keys: any start pairs with any end.
 struct NamedTime {
 	std::string name, start, end, start_key, end_key;
 };
@@ -32,22 +32,22 @@ struct MatcherRequest {
 	std::optional<std::string> filter;   // none: all events are kept
 	std::vector<NamedExpression> counts; // at most EDC_MATCH_COUNTS
 	std::vector<NamedTime> times;        // at most EDC_TIMES
-	bool keeps_tokens = true;            // else no event is, not even those that others need
+	bool keeps_tokens = true;            // false: no event is kept, not even those that others depend on
 	std::vector<NamedTrigger> triggers;  // at most EDC_TRIGGERS
 };
 
 class EventMatcher {
 public:
-	// What is decided of a class.
+	// The decision for a class.
 	struct Class {
 		unsigned id = 0;
 		std::string name;
 		unsigned decision = EDC_MATCH_KEEP;
-		bool is_always_kept = false;     // because other tokens cannot be understood without it
-		std::uint64_t counts = 0;        // bits of those that some of its events belong to
-		std::uint64_t belongs = 0;       // to which some do, as in edc_match_class
-		std::vector<std::string> values; // that it looks at, and
-		unsigned patterns = 0;           // how many there are
+		bool is_always_kept = false;     // other tokens depend on it
+		std::uint64_t counts = 0;        // bits of counts that some of its events increment
+		std::uint64_t belongs = 0;       // for some of its events; as in edc_match_class
+		std::vector<std::string> values; // that the patterns compare
+		unsigned patterns = 0;           // number of patterns
 
 		bool is_counted() const { return counts || belongs; }
 	};
@@ -67,8 +67,8 @@ public:
 		return *tables_[group];
 	}
 
-	// Whether an event of a program is kept; it is added to its counts, and to what else it belongs to, as in
-	// edc_match_class. `value` has what the class wants; its texts are changed.
+	// Evaluates an event of a program: increments its counts, sets the bits of `belongs` (edc_match_class), and
+	// returns whether it is kept. `value` has the fields that the class needs; texts in it are modified.
 	bool judge(unsigned id, __u64 *value, __u64 *count, std::uint64_t *belongs = nullptr) const
 	{
 		const edc_matcher *tables = tables_[group_of(id)].get();
@@ -93,9 +93,9 @@ public:
 	} used;
 
 	std::vector<Class> classes;      // all, in the order of the description
-	std::vector<std::string> doubts; // sentences: names that no class has so far
-	std::vector<std::string> notes;  // sentences: classes for which nothing could be decided
-	std::vector<std::string> hints;  // sentences: events that an expression may mean, and leaves out
+	std::vector<std::string> doubts; // messages: names that no class has so far
+	std::vector<std::string> notes;  // messages: classes for which nothing could be decided
+	std::vector<std::string> hints;  // messages: events that an expression may mean, but does not match
 
 private:
 	std::array<std::unique_ptr<edc_matcher>, (EDC_ID_LAST + 1) / EDC_CARD_CLASSES> tables_;

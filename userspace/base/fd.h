@@ -58,7 +58,7 @@ public:
 			::munmap(address_, size_bytes_);
 	}
 
-	// It stays mapped, and the caller owns it.
+	// The mapping passes to the caller.
 	std::span<std::byte> release()
 	{
 		return {static_cast<std::byte *>(std::exchange(address_, nullptr)), std::exchange(size_bytes_, 0)};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// .monitor/fetched.json: a trace of which a host sends only what is requested (`fleet record --forward on-demand`,
-// `fleet fetch`), and which parts of it are here.
+// .monitor/fetched.json: which parts of a trace are here, if its host sends only what is requested (`fleet record
+// --forward on-demand`, `fleet fetch`).
 //
-// The host sends it as a description after the blocks that it names, so it never claims what is not stored; by it
-// readers know that missing blocks are no damage. What is read is untrusted: bounded, or nothing.
+// The host sends it after the blocks that it lists, so it never lists blocks that are not stored. Readers do not report
+// other missing blocks as damage. The file is untrusted and bounded.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct FetchedStream {
 struct FetchedTrace {
 	using Window = std::pair<std::uint64_t, std::uint64_t>; // ns since 1970, by the host's clock; all: 0, ~0
 
-	std::string request;         // nonce of the last command that was obeyed; "": none was
-	bool has_ended = false;      // the recording had when it was written
+	std::string request;         // nonce of the last executed command; "": none
+	bool has_ended = false;      // the recording had ended when this was written
 	std::vector<Window> windows; // that were asked for
 	std::map<std::string, FetchedStream> streams;
 

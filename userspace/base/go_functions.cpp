@@ -15,7 +15,7 @@
 namespace monitor {
 namespace {
 
-constexpr std::uint64_t list_without_head = 16; // where functions begin if the head does not say it
+constexpr std::uint64_t list_without_head = 16; // offset of the function list if the header has none
 constexpr std::size_t max_go_name = 4096, max_other_bytes = 256 << 20;
 constexpr unsigned flag_outermost = 1, flag_changes_stack = 2, flag_assembler = 4;
 
@@ -26,7 +26,7 @@ struct GoTable {
 
 constexpr std::array go_sections = {".gopclntab", ".data.rel.ro.gopclntab"};
 
-// What newer versions say of a function by flags (those of Go 1.17).
+// Versions before the function flags of Go 1.17: by name.
 constexpr std::array<std::string_view, 3> outermost_names = {"runtime.goexit", "runtime.mstart", "runtime.rt0_go"};
 constexpr std::array<std::string_view, 16> stack_changers = {
     "runtime.asmcgocall",         "runtime.callCgoMmap", "runtime.callCgoSigaction", "runtime.cgocallback",
@@ -36,14 +36,15 @@ constexpr std::array<std::string_view, 16> stack_changers = {
 
 } // namespace
 
-// Where the head says where the parts of the table are, 0: it does not, and what differs in its entries.
+// A version's table layout: where the header has the offsets of the table's parts (0: it has none), and the size of
+// entries.
 struct GoFunctions::Layout {
 	std::uint32_t magic;
-	std::uint64_t code_at; // what addresses are counted from; 0: they are as the file counts them
+	std::uint64_t code_at; // base of addresses; 0: they are absolute
 	std::uint64_t names_at, changes_at;
-	std::uint64_t list_at;    // of entries, from which the places of their records are counted
-	std::uint64_t code_bytes; // of an address, in entries and first in records
-	std::uint64_t flags_at;   // in a record; 0: there are none
+	std::uint64_t list_at;    // of entries; base of their records' offsets
+	std::uint64_t code_bytes; // size of an address, in entries and at the start of records
+	std::uint64_t flags_at;   // offset in a record; 0: none
 };
 
 const GoFunctions::Layout GoFunctions::layouts[] = {{0xfffffffb, 0, 0, 0, 0, 8, 0},       // 1.2
@@ -65,7 +66,7 @@ const GoFunctions::Layout *GoFunctions::layout_of(std::span<const std::byte> tab
 
 namespace {
 
-// Some linkers put it among other data (ld.lld).
+// Some linkers (ld.lld) put the table into a section with other data.
 template <class IsTable> std::optional<GoTable> go_table_of(const ElfImage &image, const IsTable &is_table)
 {
 	constexpr std::size_t alignment = 16;
@@ -103,7 +104,7 @@ std::optional<T> entry_of(const ElfImage &image, const char *name, const Matches
 	return {};
 }
 
-// What moves with the program is filled in when it is loaded.
+// Applies relative relocations, as the loader does.
 void relocate(const ElfImage &image, GoTable &table)
 {
 	entry_of<Elf64_Rela>(image, ".rela.dyn", [&](const Elf64_Rela &each) {
@@ -115,7 +116,7 @@ void relocate(const ElfImage &image, GoTable &table)
 	});
 }
 
-// Where the code begins that addresses are counted from: newer versions do not say it.
+// The base of addresses, which newer versions omit from the header.
 std::uint64_t start_of_code(const ElfImage &image)
 {
 	if (const ElfSection *symbols = image.section(".symtab"); symbols && symbols->link < image.sections().size()) {
@@ -211,7 +212,7 @@ void GoFunctions::take_function(std::uint64_t address, std::uint64_t size, std::
 	functions_.push_back(function);
 }
 
-// Before Go 1.17 none has flags.
+// Before Go 1.17 there are no flags.
 void GoFunctions::take_flags_from_names()
 {
 	const bool has_flags = layout_->code_at || std::ranges::any_of(functions_, [](const GoFunction &function) {
@@ -225,7 +226,7 @@ void GoFunctions::take_flags_from_names()
 	}
 }
 
-// Pairs of differences: of the value, whose sign is its lowest bit, and of the address.
+// Pairs of differences: of the value (zigzag-encoded) and of the address.
 std::vector<GoFunctions::FrameSize> GoFunctions::frame_sizes(const GoFunction &function) const
 {
 	std::vector<FrameSize> sizes;

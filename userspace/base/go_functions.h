@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The functions of a program of Go, by the table that its runtime walks stacks with (.gopclntab; Go's debug/gosym and
-// runtime/symtab.go). It is there whatever was stripped. Used by recording/stacks, which makes rows to unwind by, and
-// reading/symbols, which takes the names.
+// The functions of a Go program, from the table with which its runtime walks stacks (.gopclntab; Go's debug/gosym and
+// runtime/symtab.go), which is never stripped. Used by recording/stacks for unwind tables and by reading/symbols for
+// names.
 //
-// Of Go 1.2 and later, in programs and in shared libraries; nothing that the file says is trusted: what makes no sense
-// is left out.
+// Go 1.2 and later, programs and shared libraries. The file is untrusted: invalid parts are skipped.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +19,11 @@ namespace monitor {
 
 struct GoFunction {
 	std::uint64_t address = 0, size = 0; // up to the next function's start
-	std::string_view name;               // of the table's bytes; as in "main.(*T).run"
-	bool is_outermost = false;           // nobody called it
-	bool changes_stack = false;          // it goes to another stack
+	std::string_view name;               // into the table's bytes: "main.(*T).run"
+	bool is_outermost = false;           // has no caller
+	bool changes_stack = false;          // switches to another stack
 	bool is_assembler = false;
-	std::uint32_t frame_sizes = 0; // where these lie; 0: nowhere
+	std::uint32_t frame_sizes = 0; // offset of the frame sizes; 0: none
 };
 
 class GoFunctions {
@@ -33,14 +32,14 @@ public:
 	static constexpr std::size_t max_functions = 1 << 20; // the largest programs have some 100,000
 	static constexpr std::size_t max_changes = 1 << 14;   // of a function
 
-	// nullopt: it has none that is known.
+	// nullopt: no table of a known version.
 	static std::optional<GoFunctions> of(const ElfImage &image);
-	// It has one of a version that is not known.
+	// Whether it has a table of an unknown version.
 	static bool is_unknown(const ElfImage &image);
 
 	const std::vector<GoFunction> &all() const { return functions_; } // by address
 
-	// From `address` to `end`, the stack pointer is this far below the function's return address.
+	// From `address` to `end` the stack pointer is `size` bytes below the return address.
 	struct FrameSize {
 		std::uint64_t address = 0, end = 0;
 		std::int64_t bytes = 0;
@@ -55,7 +54,7 @@ private:
 	bool take(const ElfImage &image, std::vector<std::byte> bytes);
 	void take_function(std::uint64_t address, std::uint64_t size, std::uint64_t at);
 	void take_flags_from_names();
-	template <class T> T number(std::uint64_t at) const; // 0: not within the table
+	template <class T> T number(std::uint64_t at) const; // 0: out of range
 	std::uint64_t code_number(std::uint64_t at) const;   // as wide as an entry's
 
 	std::vector<std::byte> bytes_;

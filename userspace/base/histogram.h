@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Values in log-linear buckets, however many values there are. Histogram has 128 buckets per power of two, so that a
-// percentile is within 1/128 (0.8 %) of its value, and takes 1 KiB for each power of two; CoarseHistogram has 8 (12.5
-// %), in 64 bytes.
+// Histograms with log-linear buckets. Histogram has 128 buckets per power of two: a percentile is within 1/128 (0.8 %)
+// of its value, and each power of two takes 1 KiB. CoarseHistogram has 8 (12.5 %, 64 bytes).
 #pragma once
 
 #include <algorithm>
@@ -13,12 +12,11 @@
 
 namespace monitor {
 
-// The rank, from 1, of the p-quantile among `count` sorted values (p from 0 to 1): of the least value that a fraction p
-// of them does not exceed (nearest rank). All percentiles that are printed are of this definition. 0: there are no
-// values.
+// The nearest rank, from 1, of the p-quantile (p from 0 to 1) of `count` sorted values: the definition of all printed
+// percentiles. 0: no values.
 inline std::uint64_t nearest_rank(double p, std::uint64_t count)
 {
-	constexpr double rounding = 1e-12; // of p, which may be a little more than the decimal that was meant
+	constexpr double rounding = 1e-12; // p may be slightly above the intended decimal
 	const double rank = std::ceil((p - rounding) * static_cast<double>(count));
 	return std::min(static_cast<std::uint64_t>(std::max(rank, 1.0)), count);
 }
@@ -52,7 +50,7 @@ public:
 	}
 	std::uint64_t total() const { return total_; }
 
-	// The place of a bucket is its power of two, times `buckets`, and its number within that.
+	// Index of a bucket: its power of two * `buckets` + its number within that power.
 	static constexpr std::size_t max_buckets = (65 - sub_bits) * buckets;
 	static std::uint64_t last_of(std::size_t place)
 	{

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <utility> // before Boost 1.74, which needs it
+#include <utility> // needed, but not included, by Boost 1.74
 #include <vector>
 
 #include <boost/asio.hpp>
@@ -57,7 +57,7 @@ std::optional<std::string> decoded(std::string_view text)
 	return result;
 }
 
-// Takes as long for any text of that length.
+// Constant-time comparison.
 bool is_same(std::string_view one, std::string_view other)
 {
 	if (one.size() != other.size())
@@ -81,7 +81,8 @@ struct HttpServer::Parts {
 
 	std::string secret;
 	Answer answer;
-	std::mutex lock; // of `connections` and `unauthenticated`; before `io`, with which connections end
+	std::mutex lock; // protects `connections` and `unauthenticated`; declared before `io`, whose destructor ends
+			 // connections
 	std::size_t connections = 0;
 	asio::io_context io{threads};
 	tcp::acceptor acceptor{io};
@@ -94,7 +95,7 @@ struct HttpServer::Parts {
 	void enter(const std::shared_ptr<Connection> &connection);
 };
 
-// Reads a request, answers it, and so on. Keeps itself as long as there is something to wait for.
+// Answers one request after another. Keeps itself alive while an operation is pending.
 class HttpServer::Parts::Connection : public std::enable_shared_from_this<Connection> {
 public:
 	Connection(Parts &parts, tcp::socket socket) : parts_(parts), stream_(std::move(socket)) {}
@@ -110,7 +111,7 @@ public:
 		stream_.socket().set_option(tcp::no_delay(true), none);
 		wait_for_request(max_read_time);
 	}
-	// By any thread.
+	// Called by any thread.
 	void end()
 	{
 		asio::post(stream_.get_executor(), [self = shared_from_this()] { self->stream_.close(); });
@@ -156,7 +157,7 @@ private:
 		    "data:; base-uri 'none'; form-action 'none'; frame-src 'self'; frame-ancestors 'self'");
 		response_.set("Cross-Origin-Resource-Policy", "same-origin");
 		response_.set("X-Content-Type-Options", "nosniff");
-		response_.set("Referrer-Policy", "no-referrer"); // the address has the secret
+		response_.set("Referrer-Policy", "no-referrer"); // the URL contains the secret
 		response_.keep_alive(request.keep_alive() && !is_refused);
 		response_.body() = std::move(made.body);
 		response_.prepare_payload();
@@ -216,7 +217,8 @@ HttpResponse HttpServer::Parts::respond(const http::request<http::empty_body> &r
 // Too many unauthenticated clients: close the oldest.
 void HttpServer::Parts::enter(const std::shared_ptr<Connection> &connection)
 {
-	std::vector<std::shared_ptr<Connection>> held; // until the lock is open: the last to hold one ends it
+	std::vector<std::shared_ptr<Connection>>
+	    held; // destroyed after the lock is released, as the last reference ends the connection
 	const std::lock_guard guard(lock);
 	unauthenticated.remove_if([&held](const std::weak_ptr<Connection> &one) {
 		held.push_back(one.lock());
@@ -236,7 +238,7 @@ void HttpServer::Parts::accept()
 	acceptor.async_accept(asio::make_strand(io), [this](beast::error_code error, tcp::socket socket) {
 		if (error == asio::error::operation_aborted)
 			return;
-		if (error) { // no descriptors are left: others end in time
+		if (error) { // out of descriptors: retry when others have ended
 			pause.expires_after(100ms);
 			pause.async_wait([this](beast::error_code over) {
 				if (!over)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A small HTTP server for this machine's own browser or scraper (`monitor view`): answers GET on 127.0.0.1 and on no
-// other address. Whoever asks must name that address as its host, or a page of the internet whose name resolves to it
-// could read the answers (DNS rebinding), and know the secret in the path, which other users of the machine do not.
-// Requests are untrusted: what is slow, large or malformed is refused and disturbs no other one.
+// A small HTTP server for a local browser or scraper (`monitor view`): answers GET on 127.0.0.1 only. The Host header
+// must be that address (against DNS rebinding), and the path must have the secret (against other local users). Requests
+// are untrusted: slow, large or malformed ones are refused without delaying others.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ struct HttpResponse {
 
 class HttpServer {
 public:
-	// Called by several threads. What it throws is answered as status 500.
+	// Called by several threads. An exception is answered with status 500.
 	using Answer = std::function<HttpResponse(const HttpRequest &)>;
 
 	// `port` 0: any that is free. `secret`: "" for none. Throws Error.

@@ -6,8 +6,8 @@
 namespace monitor {
 namespace {
 
-// Arrays and objects within each other. Before it is parsed: the library's own look at each value takes, of one in an
-// array, as long as the array is. A text that begins otherwise is refused at its first byte.
+// Checks the nesting before parsing: the library's callback takes time proportional to the enclosing array for each
+// value. Text that does not start with an array or object is refused at its first byte.
 bool is_too_deep(const std::string &text)
 {
 	constexpr int deepest = 64;

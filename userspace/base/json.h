@@ -10,7 +10,7 @@
 
 namespace monitor {
 
-// Discarded if it is not JSON, or nested deeper than any of ours: printing and freeing such a value recurses.
+// A discarded value if it is not JSON, or nested too deeply (printing and freeing recurse).
 template <class Json = nlohmann::json> Json parse_json(const std::string &text);
 
 // As text, on one line or indented. Control characters are escaped, what is not UTF-8 is replaced.

@@ -30,7 +30,7 @@ namespace {
 using Guard = MappedFile::Guard;
 
 std::atomic<Guard *> guards = nullptr;
-std::mutex guards_changed; // never held by the handler
+std::mutex guards_changed; // never taken by the handler
 bool has_handler = false;
 struct sigaction handler_before;
 const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
@@ -47,10 +47,10 @@ void pass_on(int number, siginfo_t *info, void *context)
 	if (handler_before.sa_flags & SA_SIGINFO)
 		return handler_before.sa_sigaction(number, info, context);
 	if (handler_before.sa_handler == SIG_IGN && info->si_code <= 0)
-		return; // sent by a process
+		return; // sent by kill(2)
 	if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN)
 		return handler_before.sa_handler(number);
-	struct sigaction standard = {}; // the load is repeated and ends the process where it failed
+	struct sigaction standard = {}; // the load is repeated and kills the process
 	standard.sa_handler = SIG_DFL;
 	::sigaction(SIGBUS, &standard, nullptr);
 	if (info->si_code <= 0)
@@ -73,7 +73,7 @@ void install_handler()
 	struct sigaction action = {};
 	action.sa_sigaction = on_sigbus;
 	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-	::sigaction(SIGBUS, nullptr, &handler_before); // before ours can run
+	::sigaction(SIGBUS, nullptr, &handler_before); // before ours is installed
 	::sigaction(SIGBUS, &action, nullptr);
 }
 
@@ -118,11 +118,11 @@ MappedFile::MappedFile(const std::string &path) : path_(path)
 	bytes_ = owner.release();
 }
 
-// lseek(2): a file system that does not know says that everything is data.
+// lseek(2): file systems without holes report all as data.
 void MappedFile::find_holes(int fd)
 {
 	const auto file_end = static_cast<std::size_t>(::lseek(fd, 0, SEEK_END));
-	for (;;) { // between two holes is at least a block of the disk
+	for (;;) { // holes are at least a disk block apart
 		const ::off_t begin =
 		    ::lseek(fd, holes_.empty() ? 0 : static_cast<::off_t>(holes_.back().end), SEEK_HOLE);
 		if (begin < 0 || static_cast<std::size_t>(begin) >= file_end)
@@ -148,7 +148,7 @@ std::size_t MappedFile::whole_bytes() const
 	return guard_ ? guard_->whole_bytes.load(std::memory_order_relaxed) : 0;
 }
 
-// The file may have shrunk by less than a page. Looked up by name: if that is another file's now, its size is ignored.
+// The file may have shrunk by less than a page. Looked up by name; ignored if the name is now another file's.
 void MappedFile::compare_size() const
 {
 	struct stat status;
@@ -187,7 +187,7 @@ bool survive_fault(const void *untrusted_address) noexcept
 		const std::uintptr_t begin = each->begin.load(std::memory_order_acquire);
 		const std::size_t size_bytes = each->size_bytes.load(std::memory_order_relaxed);
 		if (begin == 0 || at < begin || at - begin >= size_bytes ||
-		    each->begin.load(std::memory_order_acquire) != begin) // so that both are of one file
+		    each->begin.load(std::memory_order_acquire) != begin) // so that both belong to one file
 			continue;
 		const std::uintptr_t page = at / page_bytes * page_bytes;
 		lower(each->whole_bytes, page - begin);

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A file mapped read-only that may be truncated while it is read.
 //
-// A process that reads a recording while the recorder runs cannot keep the file from shrinking: the recorder itself
-// truncates a stream to whole packets when the disk is full. A load beyond the new end raises SIGBUS, as does a load
-// where the disk cannot be read. Copying with pread() would avoid that at the cost of copying every trace. Instead, as
-// in systemd's journal and in libwayland's shm pools, a handler maps zero pages from the fault to the mapping's end and
-// marks the file as damaged: the load is repeated and returns 0, nothing else happens, and readers check whole_bytes()
-// before they trust what they have read.
+// A recorder truncates a stream to whole packets when the disk is full, also while somebody reads it. A load beyond the
+// new end, or of an unreadable block, raises SIGBUS. pread() would avoid that, but copy every trace. Instead, as in
+// systemd's journal and libwayland's shm pools, a handler maps zero pages from the fault to the mapping's end and marks
+// the file as damaged: the load is repeated and returns 0, and readers check whole_bytes() before they trust the data.
 //
-// Used by all readers, in any number of threads; POET brings it into other programs' processes. The handler is
-// installed when the first file is mapped, unless leave_sigbus() was called before, and passes every SIGBUS that is not
-// of a MappedFile to the previous handler. Invariants: the handler only accesses atomics and calls mmap, on a list
-// whose nodes are never freed; a mapping is taken off the list before it is unmapped.
+// Used by all readers, in any number of threads; with libpoet also in other programs. The handler is installed when the
+// first file is mapped, unless leave_sigbus() was called before, and passes every SIGBUS that is not of a MappedFile to
+// the previous handler. Invariants: the handler only accesses atomics and calls mmap, on a list whose nodes are never
+// freed; a mapping is taken off the list before it is unmapped.
 #pragma once
 
 #include <cstddef>
@@ -44,14 +42,14 @@ public:
 	std::byte *data() const { return const_cast<std::byte *>(bytes_.data()); }
 	// Length of the part before the first byte that could not be read so far; zeros follow it.
 	std::size_t whole_bytes() const;
-	// A part of a sparse file for which the disk has nothing: zeros, of which there may be more than one can read.
+	// A hole in a sparse file: zeros, possibly too many to read.
 	struct Hole {
 		std::size_t begin = 0, end = 0;
 	};
 	// In order.
 	const std::vector<Hole> &holes() const { return holes_; }
-	// Whether the bytes from `from` to before `end` were the file's when read. Also touches the page after them:
-	// zeros in the last page of a truncated file raise no signal.
+	// Whether bytes [from, end) were in the file when read. Also touches the next page, since zeros in the last
+	// page of a truncated file raise no signal.
 	bool was_there(std::size_t from, std::size_t end) const;
 
 	struct Guard;
@@ -63,12 +61,12 @@ private:
 	Guard *guard_ = nullptr; // its node in the list
 	std::span<const std::byte> bytes_;
 	std::vector<Hole> holes_;
-	std::string path_; // no descriptor: a trace may have more files than a process may have descriptors
+	std::string path_; // instead of a descriptor: a trace may have more files than RLIMIT_NOFILE
 };
 
 // From now on no handler is installed: the process has its own, which calls survive_fault().
 void leave_sigbus();
-// For such a handler: whether this address (siginfo_t::si_addr) is in a MappedFile; if so, it can be read now.
+// For such a handler: whether this address (siginfo_t::si_addr) is in a MappedFile; if so, the load can be repeated.
 bool survive_fault(const void *address) noexcept;
 
 } // namespace monitor

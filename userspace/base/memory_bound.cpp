@@ -18,10 +18,10 @@ namespace monitor {
 namespace {
 
 constexpr std::uint64_t max_bytes = 800'000'000;
-constexpr std::uint64_t bytes_a_look = 64 << 10; // of what is read
-constexpr std::uint64_t reading_parts = 4;       // a quarter is for reading: the answer takes up to three times as much
-constexpr std::uint64_t reserve_parts = 16;      // of the bound, for each failure
-constexpr std::uint64_t stack_bytes = 1 << 20;   // of a thread, all of which the kernel counts
+constexpr std::uint64_t bytes_a_look = 64 << 10; // bytes read between two checks
+constexpr std::uint64_t reading_parts = 4;       // a quarter is for reading: the answer may take three times as much
+constexpr std::uint64_t reserve_parts = 16;      // part of the bound that each failure may use
+constexpr std::uint64_t stack_bytes = 1 << 20;   // of a thread; the kernel counts all of it
 
 std::atomic<std::uint64_t> bound = 0, shared = 0; // shared: of all MemoryShares
 std::atomic<bool> is_limited = false;
@@ -32,7 +32,7 @@ std::uint64_t page_size()
 }
 
 struct Memory {
-	std::uint64_t own = 0;      // resident, without the files that are mapped
+	std::uint64_t own = 0;      // resident, without mapped files
 	std::uint64_t writable = 0; // private mappings, touched or not: what RLIMIT_DATA bounds
 };
 
@@ -48,8 +48,8 @@ Memory memory_now()
 	return {(resident - of_files) * page_size(), writable * page_size()};
 }
 
-// An allocation failed. What is destroyed while the exception is on its way needs memory itself (nlohmann::json makes
-// itself flat first), and a destructor that gets none ends the program.
+// new_handler. Raises the limit a little before it throws: destructors that run during unwinding allocate, too
+// (nlohmann::json flattens itself), and would terminate the program if they failed.
 [[noreturn]] void fail_with_a_reserve()
 {
 	rlimit limit{};
@@ -59,7 +59,7 @@ Memory memory_now()
 	throw std::bad_alloc();
 }
 
-// Beyond it an allocation fails, whoever asks for it. 0: as it was.
+// Sets RLIMIT_DATA. 0: restores it.
 void limit_this_process(std::uint64_t bytes)
 {
 	static const rlimit before = [] {

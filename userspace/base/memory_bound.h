@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How much memory a command takes for what it reads from files that others made: a trace of a few megabytes can name a
-// million threads, a program's debug information expands a thousandfold. One bound for the process and its helpers.
-// Set by main() for commands that read; a recorder and programs that use libpoet have none. Reading stops at a part of
-// it, so that an answer without the rest can be given, and the rest is said to be left out. Whatever needs more than
-// all of it gets no memory (RLIMIT_DATA), and the command ends with a sentence.
+// Bounds the memory that a command takes for untrusted files: a trace of a few megabytes can name a million threads, a
+// program's debug information can expand a thousandfold. One bound for the process and its helpers, set by main() for
+// commands that read; recorders and programs that use libpoet have none. Reading stops at a part of the bound, and the
+// answer says what it leaves out. Allocations beyond the bound fail (RLIMIT_DATA), and the command ends with an error.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +13,17 @@ namespace monitor {
 
 // A tenth of the machine's memory, at most 800 MB.
 std::uint64_t usual_memory_bound();
-// 0: none. It holds from when something is read on, so commands that read nothing hand it to no program that they
-// start.
+// 0: none. Takes effect at the first read, so that commands that read nothing do not pass it on to child programs.
 void set_memory_bound(std::uint64_t bytes);
 std::uint64_t memory_bound();
 
-// Whether this process has taken the part that is for reading. Cheap enough to ask for each packet; `bytes`: its
-// size.
+// Whether this process has used up the part for reading. Cheap enough to call for each packet, of size `bytes`.
 bool is_memory_used_up(std::uint64_t bytes);
-// What all helpers together may take; from now on this process has only the rest. Half of the usual bound if there is
-// none.
+// Takes the part for all helpers together from this process's bound. Half of the usual bound if there is none.
 std::uint64_t memory_for_helpers();
 
-// A part of what all files of programs together may take in this process, a quarter of the bound (of the usual one if
-// there is none). Given back when it is destroyed.
+// A reservation from the memory for all program files together, which is a quarter of the bound (of the usual one if
+// there is none). Released by the destructor.
 class MemoryShare {
 public:
 	MemoryShare() = default;
@@ -35,7 +31,7 @@ public:
 	MemoryShare &operator=(MemoryShare &&) = delete;
 	~MemoryShare();
 
-	// False: there is not as much left, and nothing was taken.
+	// False: not enough left; nothing is reserved.
 	bool take(std::uint64_t bytes);
 
 private:
@@ -44,7 +40,7 @@ private:
 
 // "to read it and to answer takes more than 800 MB of memory, which `monitor --memory SIZE` raises"
 std::string memory_used_up_text();
-// Of a command that needs more all the same.
+// The error of a command that exceeds the bound.
 std::string memory_ended_text(std::uint64_t bound);
 
 } // namespace monitor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which of several sorted sources comes next: a binary heap of the times of their next items.
+// Merges sorted sources: a binary heap of the times of their next items.
 //
 // A source is known by its number only; its owner reads it and reports the time of its next item. One thread.
 // Invariant: first() is the source with the lowest time, and at equal times the one with the lowest number.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A text on standard error, beside an answer. What a user reads there is no result: if it cannot be written, the
-// command goes on.
+// A note on standard error, beside an answer on standard output. Errors of writing it are ignored.
 #pragma once
 
 #include <cstdio>
@@ -16,7 +15,7 @@ inline void print_note(const std::string &text)
 	std::fputs(text.c_str(), stderr);
 }
 
-// As of fmt::format().
+// Arguments as for fmt::format().
 template <class Value, class... Values>
 void print_note(fmt::format_string<Value, Values...> text, Value &&value, Values &&...values)
 {

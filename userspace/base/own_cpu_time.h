@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What this process has cost.
+// CPU time of this process.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace monitor {
 
-// CPU time of all its threads, in nanoseconds (getrusage(2)).
+// Of all threads, in nanoseconds (getrusage(2)).
 inline std::uint64_t own_cpu_time_ns()
 {
 	rusage usage;

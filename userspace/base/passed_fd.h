@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Messages of one process to another that pass a descriptor on, by a socket that keeps them apart (unix(7),
+// Messages with a file descriptor between processes, by a socket that preserves message boundaries (unix(7),
 // SCM_RIGHTS).
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace monitor {
 
-// `fd` negative: none. One that cannot be sent is not.
+// `fd` negative: none. Errors are ignored.
 inline void send_bytes_with_fd(int socket, std::span<const std::byte> bytes, int fd)
 {
 	alignas(cmsghdr) char space[CMSG_SPACE(sizeof fd)] = {};
@@ -37,7 +37,7 @@ template <class T> void send_with_fd(int socket, const T &sent, int fd)
 	send_bytes_with_fd(socket, std::as_bytes(std::span(&sent, 1)), fd);
 }
 
-// False: there will be none any more. `fd` is closed if none came.
+// False: the other end is closed. `fd` is empty if the message has none.
 template <class T> bool take_with_fd(int socket, T &taken, Fd &fd)
 {
 	char space[CMSG_SPACE(sizeof(int))];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Divides a text by words and signs that may also occur in its quotes and brackets: those outside of them count.
+// Splits a text at separators outside of quotes and brackets.
 //
 // The text is untrusted and must outlive the object.
 #pragma once
@@ -17,7 +17,7 @@ public:
 	static constexpr std::size_t npos = std::string_view::npos;
 
 	struct Part {
-		std::string_view separator; // before it; "": it is the first
+		std::string_view separator; // before this part; "": the first part
 		std::size_t at;
 		std::string text; // without blanks around it
 	};
@@ -25,13 +25,13 @@ public:
 	// Quotes are "...", '...' and `...`, with \ before any byte, brackets ( ) and { }.
 	explicit Outside(std::string_view untrusted_text);
 
-	// npos: nowhere. Words are whole ones, with any blanks between them.
+	// npos: not found. Matches whole words, with any blanks between them.
 	std::size_t find(std::string_view what) const;
-	// What is before the first of these, between them, and after the last.
+	// Splits at any of these.
 	std::vector<Part> split(std::initializer_list<std::string_view> separators) const;
-	// Where a quote begins that does not end.
+	// Position of an unclosed quote.
 	std::size_t open_quote() const { return open_quote_; }
-	// Where the outermost bracket is that does not end.
+	// Position of the outermost unclosed bracket.
 	std::size_t open_bracket() const { return open_bracket_; }
 
 private:

@@ -28,7 +28,7 @@ TextPosition position_in_line(std::string_view text, std::size_t at)
 	return {1, static_cast<std::uint32_t>(characters(text.substr(0, at)) + 1), static_cast<std::uint32_t>(at)};
 }
 
-// As one line.
+// On one line.
 std::string shown(std::string_view text)
 {
 	std::string line(text);

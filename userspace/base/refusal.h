@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where something is in a text that is parsed, and why a text is refused.
+// Parse errors, with their position in the text.
 //
 // Thrown by the parsers of descriptions (TSDL, TDL), expressions (FDL) and formulas. The caller of a parser catches it
 // and adds what only the caller knows, such as the name of the file.
@@ -33,7 +33,7 @@ struct TextPosition {
 
 class Refusal : public Error {
 public:
-	// what() is the sentence.
+	// what() is the message.
 	Refusal(TextPosition position, const std::string &sentence) : Refusal(position, sentence, sentence) {}
 	// For a text of one line, which what() shows with a caret below the byte `at`: "SUBJECT, column C: SENTENCE",
 	// then two lines without control characters. This column is a character.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The characters of a text that is parsed, one after the other: what the lexers of all languages have in common. A
-// lexer is a Scanner, to which it adds the signs, the numbers and the comments of its language.
+// The base of all lexers, which add the signs, numbers and comments of their languages.
 //
 // The text is untrusted and must outlive the scanner; it may contain any bytes. Nothing depends on the locale.
 // Invariant: it never reads past the end of the text, and takes time linear in what it skips.
@@ -37,12 +36,12 @@ inline unsigned digit_value(char c)
 	return lower >= 'a' && lower <= 'f' ? static_cast<unsigned>(lower - 'a' + 10) : 255;
 }
 
-// As a whole one, wherever: also in quotes.
+// Whether `word` occurs as a whole word, also in quotes.
 bool has_word(std::string_view text, std::string_view word);
 // A letter, then letters, digits and these signs.
 bool is_name(std::string_view text, std::string_view signs = "");
 
-// Without leading and trailing blanks; the end of a line is one.
+// Without leading and trailing white space.
 std::string trimmed(std::string_view text);
 
 // At each comma.
@@ -94,16 +93,17 @@ public:
 	std::string_view skip(std::size_t count = 1);
 	// False, and at the end, if there is none.
 	bool skip_to(std::string_view text);
-	// Skips this text, or the first of these texts that is next.
+	// Skips this text, or the first matching one of these, if it is next.
 	bool accept(std::string_view text);
 	std::string_view accept_one(std::span<const std::string_view> texts);
-	// As many of these characters as are next
+	// Takes the longest prefix of these characters.
 	std::string_view take_any(std::string_view characters) { return skip(rest().find_first_not_of(characters)); }
 	// Letters and digits
 	std::string_view identifier();
 	// The number that the next digits are, 0 if there are none; empty if it does not fit.
 	std::optional<std::uint64_t> digits(unsigned base, std::size_t max_digits = std::string_view::npos);
-	// A character, not at the end; after a backslash \xHH or the meaning of one of these letters.
+	// A character, possibly escaped: \xHH, or a backslash and one of `letters`, which stands for the one in
+	// `meanings`.
 	char character(std::string_view letters, std::string_view meanings, const char *refusal);
 
 	[[noreturn]] void refuse(TextPosition position, const std::string &sentence) const;

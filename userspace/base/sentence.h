@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sentence that a user reads for an exception; those of the C++ library itself have none. Used where exceptions
-// end: in tools/monitor/main.cpp and in the recorder's threads. Allocates nothing.
+// The error message for an exception, also for those of the C++ library. Used in tools/monitor/main.cpp and at the top
+// of the recorder's threads. Allocates nothing.
 #pragma once
 
 #include <exception>
@@ -15,7 +15,7 @@ inline const char *sentence_of(const std::exception &error)
 	if (dynamic_cast<const std::bad_alloc *>(&error))
 		return "out of memory: end other programs, or raise the limit of this one (ulimit -v, memory.max of "
 		       "its cgroup)";
-	// A thread that cannot be created throws EAGAIN. Output that cannot be written names itself.
+	// EAGAIN: a thread could not be created. Errors of output say so themselves.
 	const auto *failed =
 	    typeid(error) == typeid(std::system_error) ? dynamic_cast<const std::system_error *>(&error) : nullptr;
 	if (failed && failed->code() == std::errc::resource_unavailable_try_again)

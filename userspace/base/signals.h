@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What this program was started with: the signals that it was told to ignore or to block. It goes on ignoring SIGHUP
-// (nohup(1)), and a command that it runs gets all as this program got them. Called by main() before anything else
-// changes them, by what waits for the signals that end a program, and in children that execute a command.
+// The signal dispositions and mask that this program inherited. SIGHUP stays ignored (nohup(1)), and commands are
+// executed with the inherited state. Called by main() before anything changes it, where termination signals are
+// awaited, and in children before exec.
 #pragma once
 
 #include <csignal>
@@ -11,11 +11,11 @@ namespace monitor {
 
 void remember_signals();
 
-// Those of them that end this program: not SIGHUP, if it was started to ignore it. Shells let background jobs ignore
-// SIGINT and SIGQUIT, too, but scripts send them to end a recorder.
+// Those of `numbers` that end this program: not SIGHUP, if it was ignored at the start. Shells ignore SIGINT and
+// SIGQUIT in background jobs, but scripts send them to end a recorder, so these count.
 sigset_t that_end(std::initializer_list<int> numbers);
 
-// In a child that is about to execute.
+// In a child before exec.
 void restore_signals();
 
 } // namespace monitor

@@ -14,7 +14,7 @@
 namespace monitor {
 namespace {
 
-// By reference where the file systems can. False: the file ends before.
+// Shares blocks where the file systems can (copy_file_range(2)). False: the file ends before.
 bool copy_range(int from, int to, off_t begin, off_t end, const std::string &path)
 {
 	off_t read_at = begin, write_at = begin;
@@ -24,7 +24,7 @@ bool copy_range(int from, int to, off_t begin, off_t end, const std::string &pat
 		if (copied == 0)
 			return false;
 		if (copied < 0)
-			break; // not between these file systems: by hand
+			break; // not between these file systems: read and write
 	}
 	std::vector<char> buffer(read_at < end ? 1 << 20 : 0);
 	while (read_at < end) {
@@ -57,7 +57,7 @@ void copy_sparse(const std::string &from, const std::string &to, bool is_synced)
 			break; // a hole up to the end
 		end = begin < 0 ? -1 : ::lseek(source.get(), begin, SEEK_HOLE);
 		if (end < 0)
-			end = status.st_size; // nothing is known of holes
+			end = status.st_size; // no support for holes
 		if (!copy_range(source.get(), target.get(), std::max(begin, at), end, from))
 			break;
 	}

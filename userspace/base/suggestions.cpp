@@ -44,7 +44,7 @@ std::string suggestions(const std::string &name, const std::vector<std::string> 
 	const std::string wanted = lower(name);
 	std::vector<std::pair<std::size_t, std::string>> near;
 	for (const std::string &candidate : known) {
-		if (candidate == name) // of something else: it has been written already
+		if (candidate == name) // the name itself is no suggestion
 			continue;
 		const std::string lowered = lower(candidate);
 		std::size_t how_far = distance(wanted, lowered);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Suggests what a mistyped name may have meant. Called only to word an error message.
+// Suggests known names for a mistyped one, for error messages.
 #pragma once
 
 #include <string>

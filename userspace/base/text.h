@@ -43,7 +43,7 @@ char *put_nanoseconds(char *out, std::uint32_t below_second);
 
 // Letters, digits and the like only: needs neither quotes nor escapes.
 bool is_plain(std::string_view text);
-// In quotes, with readable escapes, or as a JSON string.
+// In quotes, with readable escapes; put_json(): as a JSON string.
 char *put_quoted(char *out, std::string_view text);
 char *put_json(char *out, std::string_view text);
 

@@ -10,7 +10,7 @@
 namespace monitor {
 namespace {
 
-// Null: there is none with UTF-8.
+// Null: no UTF-8 locale.
 locale_t make_locale()
 {
 	const locale_t of_terminal = ::newlocale(LC_CTYPE_MASK, "", nullptr);
@@ -21,7 +21,7 @@ locale_t make_locale()
 	return ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
 }
 
-// For this thread, while it exists.
+// Selects the UTF-8 locale for this thread.
 class Utf8 {
 public:
 	Utf8()

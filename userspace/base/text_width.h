@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many columns of a terminal a text takes: two for a character of East Asian scripts or an emoji, none for one that
-// combines with the character before it. As the C library says, for the locale of the terminal if that has UTF-8.
+// The width of a text in terminal columns: two for East Asian characters and emoji, none for combining ones, according
+// to the C library (wcwidth(3)), in the terminal's locale if that is UTF-8.
 //
 // Used by all that aligns text: tables, plots, carets below errors. Any thread.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace monitor {
 
-// Of UTF-8 without control characters; what is none, or unknown to the library, takes a column.
+// Of UTF-8 without control characters; an invalid byte or unknown character counts as one column.
 std::size_t text_width(std::string_view text);
 // The number of bytes of `text` that fit into `columns` columns, in whole characters.
 std::size_t bytes_within(std::string_view text, std::size_t columns);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A trigger (record --trigger): what it waits for, and what is done when that happens. Made from text by
-// answers/trigger/; used by answers/matcher/, which makes tables of its conditions (include/monitor/trigger.h), and by
-// recording/, which acts.
+// A trigger (record --trigger): its condition and its actions. Parsed by answers/trigger/; answers/matcher/ compiles
+// the conditions into tables (include/monitor/trigger.h); recording/ performs the actions.
 #pragma once
 
 #include <algorithm>
@@ -28,21 +27,21 @@ struct NamedTrigger {
 	std::string name;
 	unsigned kind = 0;                 // EDC_TRIGGER_*
 	std::string first, second;         // expressions (FDL)
-	std::string first_key, second_key; // numbers that the events have in common; "": none
+	std::string first_key, second_key; // expressions with which the events are paired; "": none
 	std::uint64_t within_ns = 0;       // 0: for ever
 	unsigned times = 0;
 	std::vector<TriggerAct> acts;
-	std::string when, what; // as it was written: what it waits for, and what is done
-	std::string where;      // "FILE:LINE"; "": it is of no file
+	std::string when, what; // condition and actions as written
+	std::string where;      // "FILE:LINE"; "": not from a file
 
-	// As probes compare it; 0: for ever.
+	// The limit in the probes' clock ticks; 0: for ever.
 	std::uint64_t within_ticks(std::uint64_t frequency_hz) const
 	{
 		return within_ns ? std::max<std::uint64_t>(ticks_within(within_ns, frequency_hz), 1) : 0;
 	}
-	// For messages about it.
+	// Names the trigger in messages.
 	std::string title() const { return (where.empty() ? "" : where + ": ") + "trigger " + name; }
-	// What is for the reader: the TEXT of mark.
+	// The TEXT of the action `mark`, for readers.
 	std::string mark() const
 	{
 		for (const TriggerAct &act : acts)
@@ -54,7 +53,7 @@ struct NamedTrigger {
 	{
 		return std::ranges::any_of(acts, [kind](const TriggerAct &act) { return act.kind == kind; });
 	}
-	// Whether the recorder has to learn of each firing.
+	// Whether the recorder must be notified of each firing.
 	bool needs_recorder() const
 	{
 		return std::ranges::any_of(acts, [](const TriggerAct &act) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values of JSON that may be missing, damaged or foreign: a value that is missing, or of another type, has its default.
+// Values of untrusted JSON: a default if missing or of another type.
 #pragma once
 
 #include <algorithm>

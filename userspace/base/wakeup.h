@@ -17,7 +17,7 @@ public:
 	Wakeup &operator=(const Wakeup &) = delete;
 
 	void wake() { ::sem_post(&semaphore_); }
-	// One wait answers every wake before it.
+	// Returns once for all wake() calls before it.
 	void wait()
 	{
 		while (::sem_wait(&semaphore_) < 0 && errno == EINTR)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `within T` means wherever the times of two events are compared with it, in the kernel and afterwards.
+// The meaning of `within T` for two events, in probes and in readers.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace monitor {
 
-// The most ticks that are within T: as whole nanoseconds, which are what is printed, they are at most T.
+// The most ticks that are within T: the printed whole nanoseconds must not exceed T.
 inline std::uint64_t ticks_within(std::uint64_t limit_ns, std::uint64_t frequency_hz)
 {
 	using Wide = unsigned __int128;

@@ -55,8 +55,8 @@ Buffers smallest_buffers(unsigned rings_per_cpu)
 	return {min_blocks_of_a_cpu(rings_per_cpu), min_pool_blocks};
 }
 
-// A hold leaves an eighth of a ring for what happens until its thread runs. The disk may stall: the rings then discard,
-// and the past that they keep is safe.
+// A hold (ring.h) leaves an eighth of a ring for new events until the recorder's thread runs. If the disk stalls, new
+// events are discarded, not the past.
 Buffers divide_flight_buffers(std::optional<std::uint64_t> rings_bytes, unsigned cpus, unsigned rings_per_cpu)
 {
 	const std::uint64_t rings = rings_bytes.value_or(std::clamp<std::uint64_t>(512 / cpus, 2, 32) * mib * cpus);

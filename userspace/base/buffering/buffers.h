@@ -18,10 +18,11 @@ Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, 
 std::uint64_t min_total_bytes(unsigned cpus, unsigned rings_per_cpu);
 // For rings that stay empty.
 Buffers smallest_buffers(unsigned rings_per_cpu);
-// Of a flight recorder: `rings_bytes` are the rings alone.
+// Buffers of a flight recorder. `rings_bytes` excludes the pool.
 Buffers divide_flight_buffers(std::optional<std::uint64_t> rings_bytes, unsigned cpus, unsigned rings_per_cpu);
 
-// For the rings of instrumented programs, in addition: as much again, by default a sixteenth of the machine's memory.
+// Memory for the rings of instrumented programs, in addition: `total_bytes`, by default a sixteenth of the machine's
+// memory.
 UserMemory user_memory(std::optional<std::uint64_t> total_bytes);
 
 } // namespace monitor::buffering

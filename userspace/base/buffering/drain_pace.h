@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When the drain thread looks at the rings, and when it wakes the writer for blocks that have waited. Decisions alone:
-// the recorder takes them here (recording/rings/drain.cpp), and so does its simulation (answers/plan).
+// When the drain thread polls the rings, and when it wakes the writer for blocks that have waited. Only the policy,
+// shared by the recorder (recording/rings/drain.cpp) and its simulation (answers/plan).
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr std::uint64_t half_of(std::uint64_t blocks)
 	return blocks / 2;
 }
 
-// What one pass takes from programs at most: whatever a process does, kernel rings are drained again soon.
+// Limits of what one pass takes from programs, so that the kernel's rings are drained again soon.
 constexpr std::uint64_t max_blocks_of_process = 2048, max_blocks_of_pass = 8192;
 
 class DrainPace {
@@ -63,7 +63,7 @@ public:
 	Time next_sync() const { return next_sync_; }
 	bool sync_is_due(Time now) const { return now >= next_sync_; }
 	void synced(Time now) { next_sync_ = std::max(next_sync_ + sync_interval, now + sync_interval / 2); }
-	// Whether a pass, at its end, wakes the writer for `given` blocks of which that does not know.
+	// Whether the end of a pass wakes the writer, which has not been notified of `given` blocks.
 	bool wakes_writer(std::uint32_t given)
 	{
 		const bool wakes = given && last_look_ >= last_write_ + (fill_ >= slow_below ? fast_write : slow_write);

@@ -15,7 +15,7 @@ constexpr std::uint32_t blocks_of_a_wakeup(std::uint32_t pool_blocks)
 	return std::min(max_blocks_in_a_write, pool_blocks / 4);
 }
 
-// These are not for programs' blocks.
+// Blocks reserved for the kernel's events.
 constexpr std::uint32_t kept_for_kernel(std::uint32_t pool_blocks)
 {
 	return pool_blocks / 4;

@@ -7,8 +7,8 @@
 
 namespace monitor::buffering {
 
-// Levels 1 and deeper share 1/16 of the blocks. If there are slots, the first one has half of all blocks, because it
-// then gets most events; the others, used while it is taken, share 1/8. At least two blocks each.
+// Levels 1 and deeper share 1/16 of the blocks. If there are slots, the first one gets half of all blocks and most
+// events; the others, used while it is taken, share 1/8. At least two blocks each.
 std::array<std::uint64_t, EDC_CARD_RINGS> blocks_by_ring(std::uint64_t blocks, bool with_slots)
 {
 	constexpr std::uint64_t least = min_blocks_of_a_ring;

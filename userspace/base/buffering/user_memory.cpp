@@ -13,8 +13,8 @@ std::uint64_t user_area_bytes(std::uint64_t ring_blocks, unsigned cpus)
 	return EDC_BLOCK_SIZE * (1 + (1 + ring_blocks) * (std::uint64_t{cpus} + 1));
 }
 
-// One half is for a few programs with many events: each gets half of what is left of it. The other half is enough for
-// small rings of 1,024 programs.
+// One half is for a few programs with many events: each gets half of the rest. The other half suffices for small rings
+// of 1,024 programs.
 std::uint64_t user_ring_blocks(const UserMemory &memory, std::uint64_t used, unsigned cpus)
 {
 	constexpr std::uint64_t kib = 1024, programs = 1024;

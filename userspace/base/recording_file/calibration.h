@@ -10,7 +10,7 @@
 namespace monitor::recording_file {
 
 inline constexpr std::uint64_t min_rounds = 21, min_rounds_of_check = 5;
-inline constexpr double max_difference = 0.05; // of what is measured twice, as a share: figures are made of it
+inline constexpr double max_difference = 0.05; // relative difference of two measurements, up to which they are used
 
 // ns per event: median of `rounds`, and quartiles; off_difference: how far apart the work without probes before and
 // after is, each the median of the rounds, relative to their mean. The error of a single round shows in the quartiles.
@@ -50,10 +50,10 @@ inline double median_in_loops(const CalibratedCosts &costs, const std::string &w
 struct PhaseCost {
 	double low = 0, median = 0, high = 0;
 	std::string why_unknown;                     // "": the above is known
-	std::uint64_t used = 0;                      // phases that they are made of
+	std::uint64_t used = 0;                      // phases in the estimate
 	std::uint64_t number = 0, ticks = 0;         // of all phases, which are gaps in the trace
 	std::uint64_t marks = 0;                     // in the streams of CPUs, each counted as a discarded token
-	std::map<std::string, std::uint64_t> events; // by family: those of which it is the cost
+	std::map<std::string, std::uint64_t> events; // by family: the events whose cost this is
 	double detach_ms = 0, attach_ms = 0;         // the longest
 	std::string progress;                        // by which counter of the kernel progress was measured
 
@@ -70,7 +70,7 @@ struct PhaseCost {
 	}
 };
 
-// How many times as much as in loops an event costs in other code.
+// Factor by which an event costs more in other code than in a loop.
 struct CodeFactor {
 	double low = 0, high = 0;
 
@@ -82,7 +82,7 @@ using CodeFactors = std::map<std::string, CodeFactor>;
 
 inline constexpr double max_factor = 1000;
 
-// What was not written by monitor may be anything.
+// The file may be damaged or foreign.
 inline bool are_possible(const CodeFactors &factors)
 {
 	return factors.contains("other") && std::all_of(factors.begin(), factors.end(), [](const auto &of) {
@@ -91,7 +91,7 @@ inline bool are_possible(const CodeFactors &factors)
 	       });
 }
 
-// `start` was measured by an earlier recording of this boot; `end`, of which it is the check, has few rounds.
+// `start` was measured by an earlier recording of this boot; `end`, of few rounds, checks it.
 struct KeptCosts {
 	std::uint64_t age_s = 0;
 	bool checked_at_start = false;
@@ -100,7 +100,7 @@ struct KeptCosts {
 };
 
 struct Calibration {
-	CalibratedCosts start;              // empty: the check at the end contradicted what was kept
+	CalibratedCosts start;              // empty: the check at the end contradicted the kept costs
 	std::optional<CalibratedCosts> end; // empty: the end could not be calibrated
 	std::string why_no_end;
 	std::optional<KeptCosts> kept;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What the kernel says of control groups at one moment (`cgroups`): of those that have a quota of CPU time, and of the
-// recorded command's, which comes first. To compare the time in which threads were throttled with.
+// The kernel's figures of cgroups at one moment (`cgroups`): of those with a CPU quota, and of the recorded command's,
+// which comes first. For comparison with the throttled time of threads.
 #pragma once
 
 #include "fields.h"
 
 namespace monitor::recording_file {
 
-// In which some or all of its threads waited, in us.
+// Time in which some or all of its threads waited (PSI), in us.
 struct Pressure {
 	std::optional<std::uint64_t> some_us, full_us;
 
@@ -42,7 +42,7 @@ struct CgroupFigures {
 
 struct Cgroups {
 	std::uint64_t hierarchy = 0; // 1 or 2: the version of the one that has quotas; 0: there is none
-	bool has_all = false;        // groups with a quota are all here
+	bool has_all = false;        // all groups with a quota are listed
 	std::vector<CgroupFigures> groups;
 
 	void fields(auto &v) { v("hierarchy", hierarchy, "has_all", has_all, "groups", groups); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Moments of a recording, how far apart the clocks of the CPUs are, and CPUs that came later (`start`, `end`,
+// Start and end of a recording, the skew of the CPUs' clocks, and CPUs that came online later (`start`, `end`,
 // `tsc_skew`, `late_cpus`).
 #pragma once
 
@@ -27,10 +27,10 @@ struct TscSkew {
 	}
 };
 
-// Came online while it was recorded.
+// A CPU that came online during the recording.
 struct LateCpu {
 	unsigned cpu = 0;
-	std::vector<std::string> opened; // names of what is opened for each CPU, and could be there
+	std::vector<std::string> opened; // names of the per-CPU events that could be opened there
 
 	void fields(auto &v) { v("cpu", cpu, "opened", opened); }
 };

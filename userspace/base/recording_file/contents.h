@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// .monitor/recording.json: what is known about a recording besides its tokens. A new member is a line in the list of
-// its part, and one in the struct. Filled by recording/session, from the start on, so that of a recording that was
-// killed all is known that was known until then.
+// .monitor/recording.json: everything about a recording except its tokens. A new member is a line in a struct and one
+// in its list of fields. Written by recording/session from the start on, so that it survives if the recorder is killed.
 #pragma once
 
 #include "calibration.h"
@@ -59,7 +58,7 @@ struct Contents {
 
 	std::vector<std::int64_t> other_recorders; // PIDs of those that ran at the start or the end
 	std::uint64_t version = 0;
-	std::string state, uuid; // complete: it ended cleanly
+	std::string state, uuid; // complete: ended cleanly
 	std::vector<std::string> command;
 	std::int64_t command_pid = 0; // 0: no command
 	std::string note, user, host, kernel, machine;
@@ -81,11 +80,11 @@ struct Contents {
 	std::uint64_t cpus = 0;
 	std::vector<std::string> families, programs, lacking;
 	std::vector<std::string> left_out;     // classes of these families, by -e
-	std::vector<std::string> switch_flags; // EDC_SWITCH_* that could be read; what the others say is unknown
+	std::vector<std::string> switch_flags; // EDC_SWITCH_* that could be read; others are unknown
 	std::uint64_t ring_bytes = 0;
 	std::vector<TriggerInfo> triggers;
-	std::uint64_t triggers_forgotten = 0, triggers_without_token = 0; // of the latter only the number is known
-	// The recorder noticed what was missing until then, as trace times: of the kernel's events, and of programs'.
+	std::uint64_t triggers_forgotten = 0, triggers_without_token = 0; // the latter are known by number only
+	// Trace times until which absent events were detected: of the kernel, and of programs.
 	std::optional<std::uint64_t> triggers_until, program_triggers_until;
 	std::uint64_t unsampled = 0;
 	Pauses pauses;
@@ -117,7 +116,8 @@ struct Contents {
 	std::optional<std::int64_t> command_exit;
 	std::optional<std::uint64_t> time_shift; // recording/periods/lives.h
 	std::uint64_t threads_since = 0;
-	std::vector<Life> lives; // earlier ones, the oldest first. Counts are of the last one, which is not among them
+	std::vector<Life>
+	    lives; // earlier lives, oldest first. All counts are of the last life, which is not in this list
 
 	bool complete() const { return state == "complete"; }
 	bool is_of_this_boot() const;
@@ -180,7 +180,7 @@ inline constexpr const char *file_name = ".monitor/recording.json";
 std::string text_of(Contents contents);
 // Empty if it is not a JSON object.
 std::optional<Contents> parse(const std::string &untrusted);
-// Of the trace in this directory: the text of the file, "" if there is none, and what it says.
+// The file's text in this trace directory, "" if there is none; and its parsed contents.
 std::string text_in(const std::string &directory);
 std::optional<Contents> contents_in(const std::string &directory);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The counters of record -m (`counters`): which there are, what is measured with them, and their values at the start
-// and the end. reading/analyze/counters_info.h has what is made of it.
+// The counters of record -m (`counters`): events, measurements, and values at the start and the end. See
+// reading/analyze/counters_info.h for how readers use them.
 #pragma once
 
 #include "fields.h"
@@ -23,7 +23,7 @@ struct RecordedSet {
 struct CounterTerm {
 	double factor = 1;
 	std::uint64_t counter = 0; // in the order of the sets
-	bool is_damaged = false;   // one of these is not a number
+	bool is_damaged = false;   // a member is not a number
 
 	void fields(auto &v) { v.required("factor", factor, "counter", counter); }
 };

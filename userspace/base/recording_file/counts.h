@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What was counted besides the tokens, to compare them with: by the probes (`classes`), by the kernel
-// (`kernel_counts`), and by the recorder of its own calls (`witness`).
+// Independent counts to verify the tokens: by the probes (`classes`), by the kernel (`kernel_counts`), and by the
+// recorder of its own system calls (`witness`).
 #pragma once
 
 #include "fields.h"
@@ -62,7 +62,7 @@ struct CallWitness {
 	std::uint64_t brackets = 0;           // calls whose tokens were found in the ring. In ticks:
 	std::uint64_t width = 0;              // the narrowest bracket: from the read before a call to the one after it
 	std::uint64_t outside = 0;            // the furthest that a token is outside its bracket
-	std::uint64_t allowed = 0;            // how far the probes' clock was off the TSC there, as read here
+	std::uint64_t allowed = 0;            // offset of the probes' clock from the TSC there
 
 	void fields(auto &v)
 	{

@@ -10,7 +10,7 @@ namespace monitor::recording_file {
 struct EventCount : NamedExpression {
 	std::uint64_t count = 0, of_programs = 0; // the latter is part of the former
 	std::vector<std::uint64_t> by_cpu;        // by the probes; empty: the kernel's events were not recorded
-	bool is_damaged = false;                  // some of these are no numbers, or not the parts of `count`
+	bool is_damaged = false;                  // a member is not a number, or `by_cpu` does not add up
 
 	void fields(auto &v)
 	{
@@ -32,7 +32,7 @@ struct EventTime : NamedTime {
 	std::uint64_t starts = 0, replaced = 0, forgotten = 0, ends = 0; // as in edc_timed (monitor/timing.h)
 	std::map<unsigned, std::uint64_t> buckets;
 	std::vector<EventTimeOfCpu> by_cpu; // where they ended
-	bool is_damaged = false;            // some of these are no numbers, or do not fit together
+	bool is_damaged = false;            // a member is not a number, or they are inconsistent
 
 	void fields(auto &v)
 	{

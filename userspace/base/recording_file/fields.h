@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lists of fields: what is known of each part of .monitor/recording.json is a struct, whose `fields` lists its members
-// once, by their names in the file, for all that visits them: json_writer.h, json_reader.h, and the test that what is
-// written is read.
+// Lists of fields: each part of .monitor/recording.json is a struct, whose `fields` lists its members once, by their
+// names in the file, for all visitors: json_writer.h, json_reader.h, and the round-trip test.
 //
 //     void fields(auto &v) { v("number", number, "ticks", ticks); }
 //
@@ -22,19 +21,19 @@
 
 namespace monitor::recording_file {
 
-// The ways in which members can be listed. Self::visit(name, value) visits one; what is written only under a condition
-// has a way of its own, which Self may hide.
+// The ways in which members can be listed. Self::visit(name, value) visits one; Self may override the conditional ways
+// below.
 template <class Self> class Visitor {
 public:
-	// Whether all members are visited; else those that there are.
+	// Whether all members are visited; else only those that have a value.
 	static constexpr bool reads = true;
 
 	template <class... Fields> void operator()(Fields &...names_and_values) { (one(names_and_values), ...); }
 	// Written unless they are zero or empty.
 	template <class... Fields> void if_set(Fields &...names_and_values) { (one_if_set(names_and_values), ...); }
-	// If one of these is not a number the object is damaged: its `is_damaged` says so.
+	// If one of these is not a number, sets the object's `is_damaged`.
 	template <class... Fields> void required(Fields &...names_and_values) { (one_required(names_and_values), ...); }
-	// Written if it is false; if it is missing, it is true.
+	// Written only if false; missing means true.
 	void unless_true(const char *name, bool &value) { self().visit(name, value); }
 	// Written as null if it has no value.
 	template <class T> void or_null(const char *name, std::optional<T> &value) { self().visit(name, value); }
@@ -43,7 +42,7 @@ public:
 	{
 		self().visit(name, value);
 	}
-	// An enumerator, as one of the words; another word means the last one.
+	// An enumerator as a word; an unknown word means the last one.
 	template <class Enum, std::size_t count>
 	void word(const char *name, Enum &value, const char *const (&words)[count])
 	{
@@ -85,7 +84,7 @@ template <class T> constexpr bool is_vector<std::vector<T>> = true;
 template <class T> constexpr bool is_map = false;
 template <class Key, class T> constexpr bool is_map<std::map<Key, T>> = true;
 
-// What is known of the start and of the end.
+// A value at the start and at the end.
 template <class T> struct AtBothEnds {
 	T start{}, end{};
 

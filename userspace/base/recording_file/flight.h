@@ -23,12 +23,13 @@ struct FlightInfo {
 	std::uint64_t asked = 0; // when it was requested
 	std::optional<std::uint64_t> before_ns;
 	std::uint64_t after_ns = 0;
-	std::uint64_t held_ns = 0;                                     // how long nothing was overwritten
-	bool is_settled = false;                                       // no probe was in progress at its end
-	std::uint64_t discarded = 0, overwritten = 0, torn_blocks = 0; // tokens, in and before it; blocks
-	std::uint64_t programs_since = 0; // events of programs that are older were overwritten
+	std::uint64_t held_ns = 0; // how long nothing was overwritten
+	bool is_settled = false;   // no probe was in progress at its end
+	std::uint64_t discarded = 0, overwritten = 0,
+		      torn_blocks = 0;    // tokens in the snapshot, tokens before it, blocks
+	std::uint64_t programs_since = 0; // older events of programs were overwritten
 	std::uint64_t overwritten_blocks_of_programs = 0;
-	std::vector<std::uint64_t> since; // by CPU: from when on all its events are there
+	std::vector<std::uint64_t> since; // by CPU: start of the gapless part
 	std::vector<FlightRing> rings;
 
 	void fields(auto &v)

@@ -16,7 +16,7 @@ struct RecordedFunction {
 	void fields(auto &v) { v("name", name, "path", path, "offset", offset, "exits", exits, "method", method); }
 };
 
-// Matches and cannot be recorded.
+// A function that matches a pattern, but cannot be recorded.
 struct UnrecordedFunction {
 	std::string name, why_not;
 
@@ -26,7 +26,7 @@ struct UnrecordedFunction {
 struct FunctionLeftOut {
 	std::uint64_t function = 0; // number
 	std::uint64_t time = 0;     // of the trace: events may be missing from then on
-	double seconds = 0;         // before it, in which:
+	double seconds = 0;         // length of the interval before `time`, in which:
 	std::uint64_t events = 0;
 	double percent = 0; // of the CPU time used
 	std::string name{};

@@ -51,7 +51,7 @@ private:
 	bool is_damaged_ = false;
 };
 
-// Of an integer.
+// Whether an integer fits into T.
 template <class T> bool JsonReader::is_in_range(const Json &json)
 {
 	if (json.is_number_unsigned())

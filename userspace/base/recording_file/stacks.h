@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What record --stacks took (`stacks`).
+// Counts and costs of record --stacks (`stacks`).
 #pragma once
 
 #include "fields.h"
@@ -12,7 +12,7 @@ struct StacksAt {
 	void fields(auto &v) { v("taken", taken, "left_out_by_budget", left_out); }
 };
 
-// What a user's programs mapped that found no room in that user's share.
+// Mappings of a user's programs that exceeded that user's share.
 struct WithoutRoom {
 	std::uint32_t user = 0;
 	std::uint64_t mappings = 0, tables = 0; // lists of mappings of processes, tables of files
@@ -20,12 +20,12 @@ struct WithoutRoom {
 	void fields(auto &v) { v("user", user, "mappings", mappings, "tables", tables); }
 };
 
-// What the probes walk stacks with.
+// The unwind tables of the probes.
 struct UnwindCounts {
 	std::uint64_t files = 0, unread_files = 0, rows = 0, tables_without_room = 0, table_ns = 0;
 	std::uint64_t processes = 0, spaces_without_room = 0, lost_changes = 0;
 	std::uint64_t lists_read_again = 0, paused_ns = 0;
-	bool opener_lost = false; // from some moment on no file of code could be opened
+	bool opener_lost = false; // the process that opens code files was lost during the recording
 	std::vector<WithoutRoom> without_room;
 
 	void fields(auto &v)
@@ -40,7 +40,7 @@ struct UnwindCounts {
 
 struct StackCounts {
 	unsigned timer_hz = 0;   // samples of each CPU; 0: none
-	bool of_command = false; // nobody asked for them: only of its processes, and without what the kernel did
+	bool of_command = false; // without --stacks: of the command's processes and their user code only
 	std::vector<std::string> events;
 	std::vector<unsigned> calls; // system calls, if not all
 	unsigned budget_percent = 0;
@@ -48,13 +48,13 @@ struct StackCounts {
 	std::map<std::string, StacksAt> at;              // by the kind of event: switch, waking, fault, other
 	std::uint64_t spent_at_events_ns = 0, max_spent_of_a_cpu_ns = 0;
 	std::uint64_t taken_at_timer = 0, spent_at_timer_ns = 0;
-	std::uint64_t timer_interrupts = 0; // on all CPUs, whatever they met
-	double timer_interrupt_ns = 0;      // what one takes, without a stack; 0: not measured
+	std::uint64_t timer_interrupts = 0; // on all CPUs, whether or not a stack was taken
+	double timer_interrupt_ns = 0;      // cost of an interrupt without a stack; 0: not measured
 	UnwindCounts unwinding;
 
-	// What taking stacks took in the probes, measured each time.
+	// Measured time of stack walks in the probes.
 	std::uint64_t spent_ns() const { return spent_at_events_ns + spent_at_timer_ns; }
-	// And the interrupts for them.
+	// Estimated time of the timer interrupts.
 	double interrupts_ns() const { return static_cast<double>(timer_interrupts) * timer_interrupt_ns; }
 
 	void fields(auto &v)

@@ -23,12 +23,12 @@ struct StatisticsInfo {
 	}
 };
 
-// What was recorded: of all events, or those of processes, and of these by record --filter.
+// What was recorded: of all processes or of some (-p), and by record --filter.
 struct RecordedFilter {
 	std::vector<std::int64_t> pids;
 	bool command = false;
-	std::string expression;                      // "": none. Names of classes, by what of them it keeps:
-	std::vector<std::string> always, part, none; // all of them whatever their fields are, some, no event
+	std::string expression;                      // "": none. Names of classes, by how much of them it keeps:
+	std::vector<std::string> always, part, none; // all events, some, none
 
 	void fields(auto &v)
 	{
@@ -58,7 +58,7 @@ struct RecordedStates {
 	std::vector<std::uint32_t> cpus;    // online at the start
 	std::uint64_t begin = 0;            // the time that the run lengths cover
 	std::optional<std::uint64_t> end{}; // none: the recording was not completed
-	std::uint64_t late = 0;             // events that came too late to be classified in the order of time
+	std::uint64_t late = 0;             // events that arrived too late to be processed in order
 
 	void fields(auto &v)
 	{

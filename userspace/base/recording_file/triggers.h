@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// What became of the triggers of record --trigger (`triggers`, `pauses`).
+// Results of record --trigger (`triggers`, `pauses`).
 #pragma once
 
 #include "fields.h"
 
 namespace monitor::recording_file {
 
-// What was done as the user. What it does not do is not known.
+// Commands run and signals sent by a trigger. A member without a value: not an action of the trigger.
 struct ActCounts {
-	// left out: one was running, or too often; running: that have not ended
+	// left out: one was running, or the rate limit; running: not ended yet
 	std::optional<std::uint64_t> runs, runs_failed, running, runs_left_out, signals, signals_refused;
 };
 
-// Of a trigger; in a snapshot until it was written.
+// Of one trigger; in a snapshot as of its end.
 struct TriggerInfo : ActCounts {
 	std::string name, when, what;
-	std::string key;                                        // the number that its events have in common; "": none
+	std::string key;                                        // expression that pairs its events; "": none
 	std::string mark;                                       // the TEXT of its mark
-	std::optional<std::uint64_t> fired, delivered;          // delivered: the recorder learned of it in time
+	std::optional<std::uint64_t> fired, delivered;          // delivered: the recorder was notified in time
 	std::uint64_t by_programs = 0;                          // of these, by events of programs
 	std::optional<std::uint64_t> samples, samples_left_out; // of all CPUs
 	std::optional<std::uint64_t> reaction_median_ns, reaction_p99_ns, reaction_max_ns;
@@ -38,7 +38,7 @@ struct TriggerInfo : ActCounts {
 	}
 };
 
-// When events were not stored, because of triggers.
+// Pauses of storing by triggers.
 struct Pauses {
 	std::uint64_t number = 0, ticks = 0; // of those that ended
 

@@ -6,12 +6,12 @@
 
 namespace monitor::recording_file {
 
-// What a process reports that it lost: only the process can count it.
+// Losses that only the process itself can count.
 struct UserClaim {
 	std::int64_t process = 0;
 	std::uint64_t discarded = 0; // discarded by its full rings
 	std::uint64_t early = 0;     // before it had rings
-	bool possible = true;        // false: it reports more than all CPUs can post, which is not in the numbers
+	bool possible = true;        // false: implausible, more than all CPUs can post; excluded from the sums
 
 	std::uint64_t lost() const { return discarded + early; }
 
@@ -26,11 +26,12 @@ struct FilteredClass {
 };
 
 struct UserInfo {
-	std::uint64_t processes = 0;    // that got rings
-	std::uint64_t by_device = 0;    // of these, from the kernel module
-	std::uint64_t refused = 0;      // that got none
-	std::uint64_t unanswered = 0;   // that ended, or executed another program, before: nothing counts their events
-	std::uint64_t not_searched = 0; // that were already running and could not be searched
+	std::uint64_t processes = 0; // that got rings
+	std::uint64_t by_device = 0; // of these, from the kernel module
+	std::uint64_t refused = 0;   // that got none
+	std::uint64_t unanswered =
+	    0; // that ended or executed another program before they got an answer: their events are not counted
+	std::uint64_t not_searched = 0; // already running and not searchable
 	std::uint64_t tokens = 0;       // that were taken, without `thread` tokens
 	std::uint64_t discarded = 0;    // by full rings, as the processes report, and holes of the shared ones
 	std::uint64_t early = 0;        // before the rings existed, as the processes report; or of refused classes
