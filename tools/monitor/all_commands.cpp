@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every subcommand. What a build leaves out is there too, and says so: *left_out.cpp.
+// All subcommands, including stubs for those that the build leaves out: *left_out.cpp.
 #include "commands.h"
 
 namespace monitor {

@@ -62,7 +62,7 @@ std::vector<archive::Figure> figures_of(const std::vector<std::string> &texts)
 	return figures;
 }
 
-// As asked for, or those chosen for these projects; `elapsed` if there are none.
+// The requested figures, else those chosen for these projects, else `elapsed`.
 std::vector<archive::Figure> figures_of(const ArchiveArguments &arguments, const std::vector<std::string> &names)
 {
 	std::vector<std::string> texts = arguments.figures;
@@ -78,7 +78,7 @@ std::vector<archive::Figure> figures_of(const ArchiveArguments &arguments, const
 	return figures_of(texts);
 }
 
-// Reading traces may take long: says how far it is. Returns sentences about what is not known.
+// Reads the traces, with a progress line. Returns messages about what is unknown.
 std::vector<std::string> complete_all(std::vector<archive::Entry> &entries, const ArchiveArguments &arguments,
 				      const std::vector<archive::Figure> &figures)
 {
@@ -126,7 +126,7 @@ int run_find(const ArchiveArguments &arguments)
 	return std::max(print_sentences(listing.problems), print_sentences(problems));
 }
 
-// Of a name in the archive. Throws Error if there is nothing of it.
+// The folder of a name in the archive. Throws Error if it does not exist.
 std::string folder_of(const ArchiveArguments &arguments)
 {
 	const std::string folder =
@@ -218,7 +218,7 @@ int run_history(const ArchiveArguments &arguments)
 	return std::max(print_sentences(listing.problems), print_sentences(problems));
 }
 
-// In quotes for a shell.
+// Quoted for a shell.
 std::string shell_word(const std::string &word)
 {
 	std::string quoted = "'";
@@ -247,7 +247,7 @@ void add_formats(CLI::App &verb, ArchiveArguments &arguments)
 	verb.add_flag("--csv", arguments.csv, "print CSV instead of text")->excludes("--json");
 }
 
-// Before a verb or after it.
+// The option may precede or follow the verb.
 void add_directory(CLI::App &command, ArchiveArguments &arguments)
 {
 	add_option(command, "--archive", "DIR", arguments.archive,

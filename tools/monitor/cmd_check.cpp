@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor check`: is this trace true, or does it keep these rules? Exit code 0 only if all statements hold.
+// `monitor check`: verifies a trace against independent counts, or against rules. Exit code 0 only if all checks pass.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>

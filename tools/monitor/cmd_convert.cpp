@@ -34,8 +34,8 @@ enum class Target : std::uint8_t { perfetto, lttng, speedscope, folded, pprof };
 
 struct TargetInfo {
 	Target format;
-	const char *suffix; // of the file that is written beside the trace
-	bool is_events;     // of the whole machine, else stacks
+	const char *suffix; // of the default output file
+	bool is_events;     // all events, else stacks
 	bool is_binary;
 };
 
@@ -80,7 +80,7 @@ void expect_options(const ConvertArguments &arguments)
 		throw CLI::ValidationError("-o -: standard output is a terminal, and this format is not text");
 }
 
-// Beside the trace, with its name.
+// Next to the trace, with its name.
 std::string default_output(const ConvertArguments &arguments)
 {
 	fs::path path = fs::path(arguments.directories.front()).lexically_normal();
@@ -97,7 +97,7 @@ std::string size_text(std::uint64_t bytes)
 				 : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-// What is not in it, "" if nothing.
+// What the conversion leaves out, "" if nothing.
 std::string missing_text(const exporting::Converted &converted, const analyze::RecordingInfo &info, bool marks_losses)
 {
 	std::vector<std::string> parts;
@@ -128,7 +128,7 @@ std::string missing_text(const exporting::Converted &converted, const analyze::R
 	return parts.empty() ? "" : fmt::format("not in it: {}", fmt::join(parts, "; "));
 }
 
-// In one line. Standard output: only what is not in it.
+// One line; if the output is standard output, only what is left out.
 void print_written(const std::string &path, std::uint64_t bytes, const std::string &what, const std::string &missing)
 {
 	if (path != "-")
@@ -146,7 +146,7 @@ void tell_what_is_unknown(const analyze::RecordingInfo &info)
 		print_note("monitor: {}\n", info.unknown_text());
 }
 
-// Nothing of the trace is what the options ask for.
+// The error if no event matches the options.
 Error nothing_matches()
 {
 	return Error("nothing in this trace matches the options");
@@ -176,7 +176,7 @@ int convert_events(const ConvertArguments &arguments, const std::string &path)
 	return print_problems(trace.problems());
 }
 
-// A trace that was read for its stacks, or for what its threads waited for.
+// The stacks of a trace, or the waits of its threads.
 class StacksOrWaits {
 public:
 	explicit StacksOrWaits(const ConvertArguments &arguments)

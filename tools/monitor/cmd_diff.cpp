@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor diff`: what changed from one recording to another, or from some to others. answers/diff/ folds and compares.
+// `monitor diff`: compares two recordings, or two groups of recordings (answers/diff/).
 #include <algorithm>
 #include <cstdio>
 #include <memory>

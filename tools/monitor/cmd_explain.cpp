@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor explain`: asks answers/explain/ about a trace, and prints what it answers.
+// `monitor explain`: explains why a recorded program was slow (answers/explain/).
 #include <memory>
 #include <string>
 #include <vector>

@@ -68,14 +68,14 @@ report::Table class_table(const trace::Trace &trace, const std::vector<std::uint
 	return table;
 }
 
-// Its beginning, if it is long: a command's arguments may be megabytes.
+// Truncated: a command's arguments may be megabytes.
 std::string command_text(const std::string &line)
 {
 	constexpr std::size_t max_bytes = 1000;
 	if (line.size() <= max_bytes)
 		return line;
 	std::size_t end = max_bytes;
-	while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) // within a character
+	while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) // do not split a character
 		--end;
 	return fmt::format("{} ... (all {} bytes: --json)", line.substr(0, end), report::count_text(line.size()));
 }
@@ -111,7 +111,7 @@ void print_line(const char *name, const std::string &value)
 		fmt::print("{:<10} {}\n", name, printable(value));
 }
 
-// What the kernels of a fleet's hosts have said of their system clocks, last; no bound depends on it.
+// The last state of the hosts' system clocks according to their kernels (adjtimex(2)); no bound depends on it.
 std::map<std::string, fleet::SystemClock> system_clocks_of(const std::string &run)
 {
 	constexpr std::size_t max_bytes = 32u << 20;
@@ -134,7 +134,7 @@ nlohmann::ordered_json system_clocks_json(const std::string &run)
 	return all;
 }
 
-// When the system's clock was set, in seconds since the trace's begin, and by how many.
+// Steps of the system clock: when, in seconds since the start of the trace, and by how many seconds.
 nlohmann::ordered_json real_time_steps_json(const trace::Trace &trace)
 {
 	auto all = nlohmann::ordered_json::array();
@@ -144,7 +144,7 @@ nlohmann::ordered_json real_time_steps_json(const trace::Trace &trace)
 	return all;
 }
 
-// How far off the common clock each host is.
+// The error bound of each host's clock against the common one.
 nlohmann::ordered_json clocks_json(const trace::Trace &trace)
 {
 	auto all = nlohmann::ordered_json::array();
@@ -176,7 +176,7 @@ nlohmann::ordered_json fetched_json(const trace::Trace &trace)
 	return all;
 }
 
-// A trace of another tracer: what its description says about it.
+// A trace of another tracer: prints what its metadata has.
 void print_generic_ctf(const trace::Trace &trace, const std::string &run, const report::Summary &summary,
 		       const report::Table &classes)
 {
@@ -203,7 +203,7 @@ void print_generic_ctf(const trace::Trace &trace, const std::string &run, const 
 	fmt::print("\n{}\n{}\n", report::to_text(classes), report::summary_text(summary));
 }
 
-// How far back a flight recorder's snapshot reaches, by CPU.
+// How far back a flight recorder's snapshot goes, by CPU.
 std::string reach_text(const analyze::FlightInfo &flight, const trace::Clock &clock)
 {
 	constexpr std::size_t most = 16;

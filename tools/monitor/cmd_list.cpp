@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The readable listing on standard output; problems of the trace on standard error.
-// What precedes --from is read too, for the names and the running threads, but not printed; --quick skips it. A
-// selection of threads by anything but their numbers reads the trace once before. Exit
-// code: 0, or 1 if the trace has problems; a reader that closes the pipe early is not a problem.
+// `monitor list`: prints events on standard output, problems of the trace on standard error. Events before --from are
+// read for thread names and current threads, but not printed; --quick skips them. Selecting threads by anything but
+// TIDs takes an extra pass. Exit code: 0, or 1 if the trace has problems; a pipe closed by its reader is not one.
 #include "commands.h"
 
 #include <csignal>
@@ -46,7 +45,7 @@ int list(const ListOptions &options)
 	const auto is_asked = [&](const Event &event, std::int64_t running, const Threads &threads) {
 		return selected.includes(event, running) && (!filter || filter->matches(event, {running, &threads}));
 	};
-	// writing to a closed pipe must return an error, not kill the process
+	// a write to a closed pipe must return EPIPE, not kill the process
 	std::signal(SIGPIPE, SIG_IGN);
 	ListingOptions only = options.listing;
 	only.events = event_names(only.events, trace.description());

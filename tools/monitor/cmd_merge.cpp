@@ -92,7 +92,7 @@ void take_clock(const std::string &text, std::vector<Part> &parts)
 	throw Error("--clock: {} is not one of the traces.{}", name, suggestions(name, names));
 }
 
-// Rates of one TSC as two recordings measured them differ by less than this part.
+// Two recordings' measured rates of one TSC differ by less than 1 / this.
 constexpr std::uint64_t same_rate_parts = 10'000;
 
 bool is_same_counter(const trace::Clock &a, const trace::Clock &b)
@@ -101,8 +101,8 @@ bool is_same_counter(const trace::Clock &a, const trace::Clock &b)
 	return a.name == b.name && std::max(a.frequency_hz, b.frequency_hz) - low <= low / same_rate_parts;
 }
 
-// Recordings of one boot share one TSC: their clocks differ in when the wall clock was read, and in the measured rate.
-// The offset is right in the middle of the trace; the bound is that at its ends.
+// Recordings of one boot share one TSC: their clocks differ only by the read of the wall clock and the measured rate.
+// The offset is exact in the middle of the trace; the bound holds at its ends.
 void align_same_boot(const std::vector<trace::Trace> &traces, std::vector<Part> &parts)
 {
 	struct Known {
@@ -128,14 +128,15 @@ void align_same_boot(const std::vector<trace::Trace> &traces, std::vector<Part> 
 	}
 }
 
-// Lines count the ticks of one clock. Traces with several have times in a common one, which only an offset can move.
+// A rate correction needs a single clock. A trace with several clocks has converted times, which only an offset can
+// shift.
 bool has_one_clock(const trace::Trace &trace)
 {
 	return std::none_of(trace.streams().begin(), trace.streams().end(),
 			    [](const auto &stream) { return stream->maps_time(); });
 }
 
-// How much later than a time of this clock an event may be, as it counts whole ticks.
+// The resolution of this clock: an event may be this much later than its time.
 std::uint64_t tick_ns(const trace::Clock &clock)
 {
 	constexpr std::uint64_t second_ns = 1'000'000'000;
@@ -163,7 +164,7 @@ void align_by_lines(const collection::Exchanged &exchanged, const trace::Trace &
 		part.clock = std::move(lines);
 }
 
-// A receive before its send proves that a given bound is too small, but not what would be enough.
+// A message received before it was sent proves that a given bound is too small, but gives no new bound.
 void doubt_given(const collection::Exchanged &exchanged, const trace::Clock &clock, Part &part)
 {
 	const std::uint64_t needed = collection::contradiction_ns(exchanged.samples, clock, part.shift_ns);
@@ -198,8 +199,7 @@ void align_by_messages(const MergeArguments &arguments, std::vector<trace::Trace
 	}
 }
 
-// Readers take everything with the same uuid for one trace with one clock. Returns what is to be said of recordings
-// that are given twice.
+// Readers treat everything with one uuid as one trace with one clock. Returns messages about recordings given twice.
 std::vector<std::string> expect_different(const std::vector<trace::Trace> &traces, const std::vector<Part> &parts)
 {
 	std::vector<std::string> twice;
@@ -227,7 +227,7 @@ std::vector<std::string> expect_different(const std::vector<trace::Trace> &trace
 	return twice;
 }
 
-// Clocks are shifted by whole ticks. The rounding error is added to the bound, except for fast clocks.
+// Rounds offsets to whole ticks. The rounding error is added to the bound, except for fast clocks.
 void round_to_ticks(const std::vector<trace::Trace> &traces, std::vector<Part> &parts)
 {
 	constexpr std::int64_t second_ns = 1'000'000'000;
@@ -266,7 +266,7 @@ std::vector<Part> parts_of(const MergeArguments &arguments, std::vector<trace::T
 	return parts;
 }
 
-// By how much the clock is faster than its description says, in parts per million, where that is known.
+// By how much the clock is faster than described, in ppm; if known.
 double rate_ppm(const collection::ClockLines &lines, const trace::Clock &clock)
 {
 	double ticks = 0, ns = 0;
@@ -310,11 +310,11 @@ int merge_shards(const MergeArguments &arguments)
 	return merged.missing.empty() ? 0 : 1;
 }
 
-// Each trace once, by the first of its names. Says which were named again.
+// Removes duplicates (symbolic links), with a note.
 std::vector<std::string> without_links(const std::vector<std::string> &directories)
 {
 	std::vector<std::string> all;
-	std::map<fs::path, std::string> taken; // real path -> as it was named
+	std::map<fs::path, std::string> taken; // real path -> first name
 	for (const std::string &directory : directories) {
 		std::error_code unreadable;
 		const fs::path real = fs::canonical(directory, unreadable);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `monitor model`: learns a model from recordings of a program, compares one with a recording, and says how to record
-// what it is about. Exit code: 0; 1 if a recording violates the model; 3 if the recordings do not say enough.
+// `monitor model`: learns a model from recordings of a program, compares it with a recording, and prints how to record
+// its events. Exit code: 0; 1 if a recording violates the model; 3 if the recordings do not suffice.
 #include <memory>
 #include <string>
 #include <vector>

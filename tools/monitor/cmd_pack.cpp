@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `monitor pack`: puts the names of all functions on the stacks of a trace into the trace, so that it can be read where
-// its programs are not. Exit code: 0, or 1 if parts of the trace are damaged.
+// `monitor pack`: stores the function names of all recorded stacks in the trace, so that hosts without its programs can
+// read it. Exit code: 0, or 1 if parts of the trace are damaged.
 #include <string>
 #include <vector>
 
@@ -38,7 +38,7 @@ int run_pack(const PackArguments &arguments)
 	const std::string directory = arguments.directory + "/.monitor/";
 	replace_file(directory + "frames", text, 0600);
 	if (of.info.complete())
-		::unlink((directory + "kallsyms").c_str()); // all that is needed of it is in frames
+		::unlink((directory + "kallsyms").c_str()); // `frames` has the symbols that are used
 	reports::print_missing(of.stacks->symbolizer());
 	print_problems(trace.problems());
 	fmt::print("{}: the names of {} addresses are in the trace now, {} kB\n", printable(arguments.directory),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor plan`: asks answers/plan/ what a recording would lose and cost with other settings, and prints what it
-// answers.
+// `monitor plan`: predicts the losses and the cost of a recording with other settings (answers/plan/).
 #include <algorithm>
 #include <charconv>
 #include <memory>

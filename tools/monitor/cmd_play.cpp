@@ -83,16 +83,16 @@ std::string title_of(const PlayArguments &arguments, const analyze::RecordingInf
 	return arguments.directory + (is_incomplete ? " (incomplete: its recording was killed)" : "");
 }
 
-// In ticks. Throws Error: it is not within the recording.
+// In ticks. Throws Error if outside of the recording.
 std::uint64_t start_time(const PlayArguments &arguments, const trace::Trace &trace, play::Player &player)
 {
 	if (arguments.at.empty())
 		return player.find_known();
-	// Of the ticks of that nanosecond the last one: an event that is listed with this time has happened then.
+	// The last tick of that nanosecond, so that an event listed with this time is included.
 	const std::uint64_t time = trace::parse_time(arguments.at, "--at", trace, true),
 			    first = trace::parse_time(arguments.at, "--at", trace, false);
 	const trace::TimeText times(trace, trace::is_time_of_day(arguments.at));
-	const std::uint64_t rounding = player.clock().to_ticks(1) + 1; // of a time that is printed with all its digits
+	const std::uint64_t rounding = player.clock().to_ticks(1) + 1; // of a time printed in nanoseconds
 	if (time + rounding < player.begin())
 		throw Error("--at {}: the recording starts at {}{}", printable(arguments.at), times(player.begin()),
 			    times.unit());

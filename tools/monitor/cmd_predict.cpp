@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor predict`: how long a recorded program would take after a change. answers/predict/ replays its model.
-// Exit code: 0, or 3 if that cannot be known from these recordings.
+// Exit code: 0, or 3 if these recordings do not suffice.
 #include <filesystem>
 #include <memory>
 #include <string>

@@ -75,7 +75,7 @@ report::RowCell cell_of(const query::Cell &cell)
 	return "x'" + to_hex(std::as_bytes(std::span(blob->bytes))) + "'";
 }
 
-// Throws QueryError. False: the reader has closed the pipe.
+// Throws QueryError. False: the pipe was closed by its reader.
 bool print(query::Statement &statement, report::Format format)
 {
 	report::RowWriter writer(format, statement.columns(), stdout);
@@ -90,7 +90,7 @@ bool print(query::Statement &statement, report::Format format)
 	return std::ferror(stdout) == 0;
 }
 
-// All statements of a text.
+// Runs all statements of a text.
 bool run_query(query::Database &database, std::string_view sql, report::Format format)
 {
 	while (!sql.empty()) {
@@ -108,7 +108,7 @@ constexpr const char *prompt_help = ".tables          list the tables of this tr
 				    "Anything else is SQL, up to a semicolon, for example:\n"
 				    "  SELECT name, count(*) FROM events GROUP BY name;\n";
 
-// A line that starts with a dot. False: quit.
+// Runs a dot command. False: quit.
 bool command(query::Database &database, const std::string &line)
 {
 	const std::size_t end = line.find_first_of(" \t");
@@ -174,7 +174,7 @@ private:
 		text_ += line + "\n";
 		if (text_.find_first_not_of(" \t\n") == std::string::npos)
 			text_.clear();
-		const bool may_end = line.find(';') != std::string::npos; // to look at the whole text costs time
+		const bool may_end = line.find(';') != std::string::npos; // saves scanning the whole text
 		return !may_end || !sqlite3_complete(text_.c_str()) || take_all();
 	}
 	bool refuse_long()
@@ -211,7 +211,7 @@ private:
 	int exit_code_ = 0;
 };
 
-// A second trace would be taken for SQL.
+// Refuses a second directory, which would be taken for SQL.
 void expect_statements(const QueryOptions &options)
 {
 	std::error_code ignored;

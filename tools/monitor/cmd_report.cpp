@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor report`: asks one of answers/reports/ about traces, and prints what it answers.
+// `monitor report`: prints one of the reports in answers/reports/.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -30,7 +30,7 @@
 namespace monitor {
 namespace {
 
-// Each once, as the first report that has it lists it.
+// Each grouping once, in the order of the reports.
 std::vector<std::string> all_groupings()
 {
 	std::vector<std::string> all;
@@ -46,7 +46,7 @@ struct ReportArguments : reports::Question {
 	bool wide = false;
 };
 
-// The last word is the report, if it is the name of one.
+// The last word, if it is the name of a report.
 void take_report(ReportArguments &arguments)
 {
 	arguments.report = all_reports().front();
@@ -64,7 +64,7 @@ void take_report(ReportArguments &arguments)
 		throw CLI::ValidationError(why);
 }
 
-// A last word that is neither is more likely a report's name than a directory's.
+// A last word that is neither a report nor a trace is more likely a misspelled report.
 void expect_trace(const std::string &word, bool is_after_another)
 {
 	std::error_code ignored;
@@ -113,8 +113,8 @@ int write_flame_graphs(const ReportArguments &arguments)
 	return exit_code;
 }
 
-// Several traces, and those of a collection, are several recordings: what is known of threads and CPUs is not carried
-// from one to another. Only requests lead from one to another.
+// Traces of a collection are reported separately: thread and CPU state is not carried from one to the next. Only the
+// report of requests spans traces.
 int run_report(ReportArguments &arguments)
 {
 	int exit_code = 0;
@@ -144,7 +144,7 @@ int run_report(ReportArguments &arguments)
 			fmt::print("{}{}:\n", is_first ? "" : "\n", printable(directory));
 		try {
 			exit_code = std::max(exit_code, print_answer(arguments, {directory}, head));
-		} catch (const Error &error) { // the others have an answer all the same
+		} catch (const Error &error) { // continue with the others
 			if (!are_several)
 				throw;
 			std::fflush(stdout);

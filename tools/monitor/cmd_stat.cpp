@@ -53,7 +53,7 @@ struct StatArguments {
 
 constexpr std::size_t histograms_in_text = 10;
 
-// Before a recording's window some probes were attached and others not.
+// Before a recording's start time only some probes were attached.
 trace::TimeRange window_of(const trace::Trace &trace)
 {
 	return analyze::window_of(trace, analyze::recording_of(trace));
@@ -99,8 +99,8 @@ std::size_t max_rows_of(const StatArguments &arguments, std::size_t in_text)
 	return most ? most : all;
 }
 
-// Sorts the table and truncates it as the options require, and draws it, of several the one of this row. Returns the
-// number of hidden rows.
+// Sorts, truncates and plots the table as the options require. `row`: the row that a plot is of. Returns the number of
+// hidden rows.
 std::size_t prepare(report::Table &table, const StatArguments &arguments, const char *sorted_by, Charts &charts,
 		    const std::string &row = "")
 {
@@ -124,7 +124,7 @@ void print_figures(report::Table table, const StatArguments &arguments, const ch
 		fmt::print("{}", report::more_rows_text(hidden));
 }
 
-// Below the table of the same rows.
+// Prints the rows' histograms below their table.
 void print_histograms(const Rows &rows, const ThreadTable &threads, const trace::Clock *ticks,
 		      const StatArguments &arguments, Charts &charts)
 {
@@ -140,7 +140,7 @@ void print_histograms(const Rows &rows, const ThreadTable &threads, const trace:
 		fmt::print("{}", report::histograms_text(rows, threads, ticks, most));
 }
 
-// What the figures leave out, in lines.
+// What the figures exclude, one line each.
 std::string left_out_text(const trace::Trace &trace, const trace::Losses &losses, std::uint64_t left_out)
 {
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
@@ -166,7 +166,7 @@ std::string left_out_text(const trace::Trace &trace, const trace::Losses &losses
 	return text + report::damage_text(trace.problems().total());
 }
 
-// From when events count, if there are earlier ones; "" if there are none, or options say from when.
+// From when on events are counted, if there are earlier ones and no option sets it; else "".
 std::string counted_from_text(const trace::Trace &trace, const StatArguments &arguments)
 {
 	const std::uint64_t from = window_of(trace).from, begin = trace.first_time();
@@ -177,7 +177,7 @@ std::string counted_from_text(const trace::Trace &trace, const StatArguments &ar
 	    report::duration_text(static_cast<double>(trace.description().clock.to_ns(from - begin))));
 }
 
-// Printed after text; JSON and CSV are for programs, so there it is on standard error.
+// Printed after a text table; on standard error with JSON and CSV.
 void print_below(const trace::Trace &trace, const StatArguments &arguments, const trace::Losses &losses,
 		 std::uint64_t left_out, bool percentiles, const Charts &charts)
 {
@@ -191,7 +191,7 @@ void print_below(const trace::Trace &trace, const StatArguments &arguments, cons
 		write_svg(charts, arguments.plot.file, text);
 }
 
-// A table with its histograms. `ticks`: the values are ticks of this clock.
+// A table and its histograms. `ticks`: values are in ticks of this clock.
 void print_rows(report::Table table, const Rows &rows, const ThreadTable &threads, const trace::Clock *ticks,
 		const StatArguments &arguments, Charts &charts)
 {
@@ -206,7 +206,7 @@ void print_rows(report::Table table, const Rows &rows, const ThreadTable &thread
 		print_histograms(rows, threads, ticks, arguments, charts);
 }
 
-// Finds which thread belongs to which process: all that the trace says about it.
+// Reads the trace only to map threads to processes.
 struct Nothing {
 	void event(const trace::Event &, const filter::Running &) {}
 	void gap(std::uint64_t) {}
@@ -230,7 +230,7 @@ void print_counts(trace::Trace &trace, const StatArguments &arguments, const Que
 	print_below(trace, arguments, found.losses, 0, false, charts);
 }
 
-// Whether a fold by these names needs all that precedes an event: of what the options select.
+// Whether grouping by these keys needs state from before the selected events.
 bool derives(const Keys &keys, const Question &question, const trace::Trace &trace)
 {
 	return std::ranges::any_of(trace.description().classes(), [&](const auto &cls) {
@@ -378,7 +378,7 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 		question.needs_threads = question.needs_threads || definitions.back().needs_threads;
 		question.needs_names = question.needs_names || definitions.back().needs_names;
 	}
-	// An activity belongs to the time in which it ends: those that began before it are found, too.
+	// Activities count where they end, so those that started earlier are included.
 	question.lead_from = analyze::recording_of(trace).start_time() ? window_of(trace).from : 0;
 	const SelectedEnds selected{&question.selection, question.filter ? &*question.filter : nullptr};
 	auto found = survey(trace, question, [&] { return Activities(definitions, selected); });
@@ -396,7 +396,7 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 	print_below(trace, arguments, found.losses, 0, true, charts);
 }
 
-// Of statistics, which have no events.
+// For recordings of statistics, which have no events.
 void print_periods(trace::Trace &trace, const StatArguments &arguments, Charts &charts)
 {
 	const bool has_other = !arguments.by.empty() || arguments.measures_activities() || !arguments.value.empty() ||

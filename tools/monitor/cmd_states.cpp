@@ -57,7 +57,7 @@ std::size_t max_rows_of(const StatesArguments &arguments, std::size_t in_text)
 	return most ? most : all;
 }
 
-// Options that select what the tree is not about would be ignored silently.
+// Refuses selections that do not apply to the tree.
 void expect_selection_of(const states::Tree &tree, const Selection &selection)
 {
 	const auto refuse = [&](const char *options, const char *subject) {
@@ -142,13 +142,13 @@ void print_matches(const run_lengths::RunList &list, const states::Automaton &au
 		   report::histograms_text(histogram, {}, &context.clock, 1));
 }
 
-// Where the runs come from.
+// The source of the run lengths.
 struct RunSource {
 	const std::vector<states::Who> &subjects;
 	std::uint64_t window_ticks;
 };
 
-// With --tree the states are computed from the trace's events; without it the recorder has done that (record --states).
+// With --tree computes the states from events; without it reads what the recorder computed (record --states).
 RunSource read_runs(trace::Trace &trace, const analyze::RecordingInfo &info, const StatesArguments &arguments,
 		    const states::Tree &tree, states::RunSink &sink, std::optional<states::Evaluator> &evaluator,
 		    std::optional<states::RecordedRuns> &recorded)

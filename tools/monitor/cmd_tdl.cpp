@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor tdl`: checks a description in TDL, shows what it says, and prints it for programs.
+// `monitor tdl`: checks a TDL description and prints it as text or JSON.
 //
 // The work is done in reading/tdl. Exit code: 0, or 1 if the description is wrong: prints FILE:LINE:COLUMN and the
 // error.
@@ -34,7 +34,7 @@ const tdl::Magic *first_magic(const tdl::Model &model)
 	return model.magics.empty() ? nullptr : &model.magics.front();
 }
 
-// Printed last: what the description leaves unknown.
+// Notes what the description leaves undefined about times.
 void note_times(const tdl::Model &model)
 {
 	const auto tells = [](const tdl::Block &block) { return block.time.has_value(); };

@@ -50,7 +50,7 @@ struct ViewArguments {
 	bool no_browser = false, no_cache = false;
 };
 
-// A file that only its user can read sends the browser to the address: on a command line every user would see it.
+// A private file that redirects the browser to the URL, which on a command line all users could see.
 class RedirectFile {
 public:
 	explicit RedirectFile(const std::string &address)
@@ -79,8 +79,7 @@ bool has_desktop()
 	return ::geteuid() != 0 && (std::getenv("DISPLAY") || std::getenv("WAYLAND_DISPLAY"));
 }
 
-// Does not wait: it may run for as long as the page is open. In a session of its own, so that the Ctrl-C that ends the
-// server does not end the browser.
+// Does not wait for the browser. Starts it in a session of its own, so that Ctrl-C ends only the server.
 void open_browser(const std::string &path)
 {
 	posix_spawnattr_t attributes;
@@ -93,7 +92,7 @@ void open_browser(const std::string &path)
 	char *arguments[] = {program.data(), argument.data(), nullptr};
 	pid_t child = 0;
 	const std::uint64_t bound = memory_bound();
-	set_memory_bound(0); // which it would inherit
+	set_memory_bound(0); // not to be inherited by the browser
 	if (const int error = ::posix_spawnp(&child, "xdg-open", nullptr, &attributes, arguments, environ))
 		print_note("monitor: cannot start a browser ({}): open the address yourself\n", std::strerror(error));
 	set_memory_bound(bound);
@@ -121,7 +120,7 @@ void serve(const ViewArguments &arguments, const HttpServer::Answer &answer, con
 	if (!arguments.no_browser && has_desktop())
 		try {
 			redirect.emplace(server.address());
-		} catch (const Error &error) { // the address will do
+		} catch (const Error &error) { // the URL was printed
 			print_note("monitor: {}\n", error.what());
 		}
 	fmt::print("{}\n", server.address());
@@ -140,7 +139,7 @@ void serve(const ViewArguments &arguments, const HttpServer::Answer &answer, con
 	server.run();
 }
 
-// A picture, or two, while they are read. Returns the exit code.
+// Serves or writes one picture or two. Returns the exit code.
 template <class Shown> int show(const ViewArguments &arguments, Shown &shown)
 {
 	serve(
@@ -162,7 +161,7 @@ trace::Trace open_for_picture(const std::string &directory)
 	return trace;
 }
 
-// Several recordings of a collection; those that have no picture are said and left out. Throws Error: none has one.
+// The recordings of a collection; notes and skips those that cannot be shown. Throws Error if none can.
 std::vector<view::Hosts::Recording> open_collection(const std::string &directory,
 						    const std::vector<std::string> &recordings)
 {
@@ -185,7 +184,7 @@ std::vector<view::Hosts::Recording> open_collection(const std::string &directory
 	return opened;
 }
 
-// In this thread and all that follow: serve() waits for these signals.
+// Blocks, for all threads, the signals that serve() waits for.
 void block_ends()
 {
 	const sigset_t ends = that_end({SIGINT, SIGTERM, SIGHUP});

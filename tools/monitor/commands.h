@@ -18,12 +18,12 @@ AddCommand add_agent, add_archive, add_check, add_convert, add_core_doctor, add_
     add_predict, add_query, add_record, add_report, add_serve, add_snapshot, add_stat, add_states, add_tdl, add_top,
     add_trigger, add_view;
 
-// What a command is for: a heading of `monitor --help`.
+// Headings of `monitor --help`.
 namespace purpose {
 inline constexpr char record[] = "Record", look[] = "Look", keep[] = "Keep", share[] = "Share", check[] = "Check";
 } // namespace purpose
 
-// The exit code of a model or a plan that a recording cannot give.
+// Exit code if a recording does not suffice for a model or a plan.
 inline constexpr int refused = 3;
 
 struct Command {
@@ -32,7 +32,7 @@ struct Command {
 	const char *purpose;
 };
 
-// Those of this program, in the order of its help: all_commands.cpp, or core_commands.cpp.
+// The commands of this build, in the order of the help: all_commands.cpp or core_commands.cpp.
 std::span<const Command> commands();
 // Likewise, in the order of `report DIR help`.
 std::span<const reports::Report *const> all_reports();

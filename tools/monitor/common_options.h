@@ -10,8 +10,7 @@
 
 namespace monitor {
 
-// An option or argument with a value, which the help calls `shape`. Each of several values of an option has its name
-// before it.
+// Adds an option or argument with a value, shown in the help as `shape`. An option is repeated for each value.
 template <class Value>
 CLI::Option *add_option(CLI::App &command, const std::string &names, const std::string &shape, Value &value,
 			const std::string &help)
@@ -23,14 +22,14 @@ CLI::Option *add_option(CLI::App &command, const std::string &names, const std::
 	return option;
 }
 
-// The option's value is passed to Trace::open.
+// Adds --tdl, passed to Trace::open.
 inline void add_tdl_option(CLI::App &command, std::string &tdl)
 {
 	add_option(command, "--tdl", "FILE", tdl,
 		   "read this trace with a TDL description: a file, or the name of a shipped one (monitor-tdl(1))");
 }
 
-// Traces that are read as one, and --tdl.
+// Adds the directories of traces to be read as one, and --tdl.
 inline void add_traces(CLI::App &command, std::vector<std::string> &directories, std::string &tdl)
 {
 	add_option(command, "trace", "DIR...", directories, "trace directories; several are read as one")->required();
@@ -44,8 +43,8 @@ inline void add_debug_directories(CLI::App &command, std::vector<std::string> &d
 	    ->check(CLI::ExistingDirectory);
 }
 
-// --sync, two expressions, and --key: which events of programs are the sending and the arrival of a message between
-// hosts. Returns --sync, for options that need it.
+// Adds --sync, two expressions for the events that send and receive a message between hosts, and --key. Returns --sync,
+// for options that need it.
 inline CLI::Option *add_message_options(CLI::App &command, std::vector<std::string> &sync, std::string &key,
 					const std::string &what_for)
 {
@@ -60,7 +59,7 @@ inline CLI::Option *add_message_options(CLI::App &command, std::vector<std::stri
 	return option;
 }
 
-// What is wrong with the number of rows that an option gives, or "". CLI11 would accept -1 as the largest number.
+// CLI11 validator: the error, or "". CLI11 would accept -1 as the largest number.
 inline std::string number_of_rows(const std::string &text)
 {
 	constexpr std::size_t max_digits = 18;

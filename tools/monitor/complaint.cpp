@@ -13,7 +13,7 @@
 namespace monitor {
 namespace {
 
-// Of `monitor archive add` the one called add.
+// The innermost subcommand: `add` of `monitor archive add`.
 const CLI::App &chosen(const CLI::App &app)
 {
 	const std::vector<CLI::App *> parsed = app.get_subcommands();
@@ -43,7 +43,7 @@ std::vector<std::string> names_of_options(const CLI::App &command)
 	return names;
 }
 
-// As --help shows it: AFTER, --to FORMAT.
+// As in --help: AFTER, --to FORMAT.
 std::string written(const CLI::Option &option)
 {
 	const std::string &value = option.get_option_text();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is wrong with a command line, in one sentence, with what to type instead.
+// Words command-line errors in one sentence, with what to type instead.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What monitor_core has: what records a trace and prints the first answers from it. Less than the whole, so
-// tools/quickstart builds it first.
+// The commands of monitor_core: record and the first reports. tools/quickstart builds it first, because it is small.
 #include "base/error.h"
 #include "commands.h"
 #include "record_commands/last_line.h"

@@ -15,10 +15,10 @@ public:
 	std::string make_help(const CLI::App *app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
-// Before any command is added, which inherit both. Then show_help_all() decides who shows the flag.
+// Call before commands are added, because they inherit it. show_help_all() decides which of them show the flag.
 void use_help_format(CLI::App &app);
 
-// Only a command that has more options than its help shows --help-all there; it works everywhere.
+// Only commands with rare options list --help-all; it works everywhere.
 void show_help_all(CLI::App &app);
 
 } // namespace monitor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A command that a build leaves out: it is accepted, and says why it cannot run.
+// A stub for a command that the build leaves out: reports why it cannot run.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ inline void leave_out(CLI::App &app, const std::string &name, const std::string 
 {
 	CLI::App *command = app.add_subcommand(name, "left out of this build");
 	command->allow_extras(); // ignore whatever follows,
-	// and what follows "--", which is the program's, not the command's
+	// and what follows "--", which CLI11 assigns to the top-level parser
 	command->preparse_callback([&app](std::size_t) { app.allow_extras(); });
 	command->callback([why] { throw Error(why); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor`: one program, one subcommand per verb. Every error ends here as one sentence.
+// `monitor`: one program, one subcommand per verb. Every exception ends here as an error message.
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -31,7 +31,7 @@
 
 namespace {
 
-// An empty value most likely comes from a variable that is not set: that is not the same as leaving the option out.
+// An empty value most likely comes from an unset variable, so it must not act like a missing option.
 void refuse_empty_values(CLI::App &app)
 {
 	for (CLI::App *command : app.get_subcommands([](CLI::App *) { return true; })) {
@@ -46,14 +46,14 @@ void refuse_empty_values(CLI::App &app)
 	}
 }
 
-// A reader that closes the pipe has read enough.
+// The reader has closed the pipe: not an error.
 bool is_reader_gone()
 {
 	pollfd output = {STDOUT_FILENO, POLLOUT, 0};
 	return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR);
 }
 
-// All of them, or the chosen one: the hundreds of options of the others take longer than to read a small trace.
+// Adds all commands, or only the chosen one: creating all options takes longer than reading a small trace.
 void add_commands(CLI::App &app, int &exit_code, std::string_view chosen)
 {
 	const auto all = monitor::commands();
@@ -123,7 +123,7 @@ void run(std::vector<std::string> words, int &exit_code)
 	app.get_option("--help-all")->description("Print the options of every command and exit");
 	refuse_empty_values(app);
 	try {
-		std::ranges::reverse(words); // as the parser wants them
+		std::ranges::reverse(words); // CLI11 expects them reversed
 		app.parse(words);
 	} catch (const CLI::ParseError &error) {
 		exit_code = error.get_exit_code() ? 2 : app.exit(error);
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 		run({argv + 1, argv + argc}, exit_code);
 	} catch (const std::bad_alloc &error) {
 		const std::uint64_t bound = monitor::memory_bound();
-		monitor::set_memory_bound(0); // before the sentence, which takes some
+		monitor::set_memory_bound(0); // the message needs memory
 		monitor::print_error(bound ? monitor::memory_ended_text(bound) : monitor::sentence_of(error));
 		return exit_code ? exit_code : 1;
 	} catch (const std::exception &error) {

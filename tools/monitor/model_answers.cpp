@@ -27,10 +27,10 @@
 namespace monitor {
 namespace {
 
-// A replay that is further from the recorded time does not do what the program did.
+// A replay with a larger relative error does not represent the program.
 constexpr double max_replay_error = 0.25;
 
-// The mean of all sample sets; empty: it cannot be replayed.
+// The mean of all sample sets; empty: no replay possible.
 std::optional<double> replayed_ns(const model::Model &model)
 {
 	simulation::ReplaySettings settings;
@@ -97,7 +97,7 @@ report::Table times_table(const model::Comparison &comparison)
 	return table;
 }
 
-// A word for a shell, and one pattern.
+// Quotes a function's name for a shell and for --functions.
 std::string pattern_of(std::string function)
 {
 	for (char &c : function)

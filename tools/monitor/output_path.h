@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether a file may be written: never one within a trace, which is read meanwhile. For commands with -o.
+// Refuses output files within the traces that are being read. For commands with -o.
 #pragma once
 
 #include <algorithm>

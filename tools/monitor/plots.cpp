@@ -34,7 +34,7 @@ void write_svg(const std::vector<plot::Chart> &charts, const std::string &file, 
 	const std::filesystem::file_status status = std::filesystem::status(file, unknown);
 	if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) // a pipe or a terminal
 		write_all(open_file(file, O_WRONLY | O_CLOEXEC).get(), std::as_bytes(std::span(svg)), file);
-	else if (std::filesystem::exists(status)) // not the symbolic link to it
+	else if (std::filesystem::exists(status)) // the target of a symbolic link
 		replace_file(std::filesystem::canonical(file), svg, static_cast<unsigned>(status.permissions()) & 0777);
 	else
 		replace_file(file, svg, 0644);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// --plot and --svg of the subcommands that print tables: a picture of the rows in the place of the table, or in a file
-// beside it. answers/plot/ draws.
+// --plot and --svg of commands that print tables: a plot of the rows instead of the table, or in a file
+// (answers/plot/).
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace monitor {
 
 using PlotArguments = plot::Wanted;
 
-// --plot does not go with options that print something else than text: the caller excludes them.
+// The caller excludes --plot with options for other formats than text.
 CLI::Option *add_plot_options(CLI::App &command, PlotArguments &arguments);
 
 // As wide as the terminal, or 80 characters; Unicode if the locale has it.
@@ -26,8 +26,7 @@ inline plot::Look terminal_look()
 	return {width ? width : plot::Look{}.width, locale_is_utf8()};
 }
 std::string plot_text(const std::vector<plot::Chart> &charts);
-// `notes`: what the text says of losses and of what is unknown, in lines. A file that is there is replaced as a whole.
-// Throws Error.
+// `notes`: lines about losses and unknowns. Replaces an existing file atomically. Throws Error.
 void write_svg(const std::vector<plot::Chart> &charts, const std::string &file, const std::string &notes);
 
 } // namespace monitor

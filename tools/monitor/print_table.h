@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A table on standard output, in the format that the options ask for.
+// Prints a table in the requested format.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ inline void print_table(const report::Table &table, report::Format format)
 							       : report::to_text(table, terminal_width()));
 }
 
-// What only JSON has.
+// Drops columns that only JSON has.
 inline void drop_columns(report::Table &table, std::initializer_list<const char *> keys)
 {
 	for (const char *const key : keys) {

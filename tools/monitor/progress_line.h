@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How far long work is, in one line of standard error that is gone afterwards: on a terminal only, and only once it has
-// taken half a second.
+// A temporary progress line on standard error: only on a terminal, and only after half a second.
 #pragma once
 
 #include <chrono>

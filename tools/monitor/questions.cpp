@@ -32,7 +32,7 @@ std::string lower(std::string text)
 	return text;
 }
 
-// Whether a word of `text` begins so.
+// Whether a word of `text` begins with `start`.
 bool has_word(const std::string &text, const std::string &start)
 {
 	if (start.empty())

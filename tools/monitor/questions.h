@@ -12,7 +12,8 @@ struct Question {
 	std::string text, commands;
 };
 
-// Those in which each word begins a word of the text or of the commands, in any case; in the order of the page.
+// Questions in which each of `words` is a prefix of a word of the text or the commands, ignoring case; in the page's
+// order.
 std::vector<Question> questions_with(std::span<const std::string> words);
 
 } // namespace monitor

@@ -13,7 +13,7 @@ void add_selection(CLI::App &command, Selection &selection, const std::string &w
 	add_option(command, "--from", "TIME", selection.from,
 		   "start here: 1.5 or 1500ms from the start of the trace, or a local time");
 	CLI::Option *end = add_option(command, selection.end_option, "TIME", selection.to, "stop here");
-	if (end->check_name("--to")) // `convert` alone has another name for it, which is known everywhere
+	if (end->check_name("--to")) // `convert` needs --to for the format, so --until works everywhere
 		command.add_option("--until", selection.to, "stop here")->excludes(end)->group("");
 	add_option(command, "--cpu", "N,...", selection.cpus, what + " these CPUs")->delimiter(',');
 	add_option(command, "--pid", "PID,...", selection.threads.pids, threads + " these processes")->delimiter(',');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The options that select a part of a trace, with one meaning in every reading command; monitor-list(1) describes them.
 //
-// A command adds them with add_selection(). One that cannot honour them refuses them by a sentence: refuse_selection().
+// Commands add them with add_selection(), or refuse them with an error: refuse_selection().
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ void add_selection(CLI::App &command, Selection &selection, const std::string &w
 // Also --filter.
 void add_event_filter(CLI::App &command, Selection &selection, const std::string &what);
 
-// Refuses these options, which the help does not list, with a sentence.
+// Refuses these options, unlisted in the help, with an error.
 inline constexpr const char *selecting_options[] = {"--from", "--to",   "--cpu",    "--pid",
 						    "--tid",  "--comm", "--cgroup", "--command"};
 void refuse_option(CLI::App &command, const char *option, const std::string &sentence);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program may be started with standard input, output or error closed (cron jobs, daemons). Nothing that it opens may
-// get their numbers: messages would go into a trace, or a trace into nowhere. Called by main() before anything is
-// opened.
+// Occupies descriptors 0 to 2 if the program was started with some of them closed (cron jobs, daemons): otherwise files
+// opened later would get their numbers, and messages would go into a trace. Called by main() before anything is opened.
 #pragma once
 
 #include <cstdio>
@@ -11,8 +10,8 @@
 
 namespace monitor {
 
-// Reading and writing what takes the place of a closed one fails as it does with the closed one, so that an answer that
-// nobody gets is an error. A command that is executed finds it closed.
+// Reads and writes of the substitute fail as with a closed descriptor, so that a lost answer is an error. An executed
+// command finds it closed.
 inline void occupy_standard_descriptors()
 {
 	for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -20,7 +19,7 @@ inline void occupy_standard_descriptors()
 			static_cast<void>(::open("/", O_PATH | O_CLOEXEC)); // gets the lowest number that is free
 }
 
-// Where the answer is a file, or a trace: what is printed beside it goes nowhere if there was no standard output.
+// For commands whose answer is a file or a trace: drops text on standard output if that was closed.
 inline void print_beside_answer()
 {
 	if ((::fcntl(STDOUT_FILENO, F_GETFL) & O_PATH) != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What standard output is: how wide, and whether it shows Unicode. For what is printed in columns or drawn.
+// Width of the terminal at standard output, and whether it shows Unicode. For columns and plots.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace monitor {
 
-// COLUMNS of the environment, or that of the terminal. 0: it is none, and nothing is cut.
+// COLUMNS of the environment, or the terminal's width. 0: not a terminal; lines are not truncated.
 inline std::size_t terminal_width()
 {
 	if (const char *columns = std::getenv("COLUMNS"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SIGINT and SIGTERM end a command in its own time. To be made before the first thread, which then leaves them to the
-// one that waits here.
+// Blocks SIGINT and SIGTERM and waits for them, so that a command ends in order. Construct before other threads, which
+// inherit the mask.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ public:
 		::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
 	}
 
-	// Whether one came within this time.
+	// Whether a signal arrives within this time.
 	bool wait(std::chrono::milliseconds time)
 	{
 		const timespec timeout{static_cast<time_t>(time.count() / 1000),

@@ -26,7 +26,7 @@ struct AgentArguments {
 	std::string spool_max, allow, forward = "batch";
 };
 
-// What commands may have, and what they may ask for beside that.
+// Every option and permission that fleet commands may use.
 std::vector<std::string> everything_allowed()
 {
 	std::vector<std::string> all = fleet::all_options();

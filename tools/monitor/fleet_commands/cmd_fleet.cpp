@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience_with_hub = 2s; // beside the attempts that reach none
+constexpr auto patience_with_hub = 2s; // after unsuccessful attempts to connect
 
 std::string keys_directory(const std::string &given)
 {

@@ -24,13 +24,13 @@ struct FleetAccess {
 };
 void add_fleet_access(CLI::App &verb, FleetAccess &access);
 
-// The operator's keys, and a connection with them.
+// The operator's keys, and a connection to the hub.
 struct OperatorSession {
 	// Throws Error if the keys are not the operator's.
 	explicit OperatorSession(const FleetAccess &access);
-	// For a connection of one of the hubs, if only the last one can be reached.
+	// Time until connected, even if only the last hub can be reached.
 	std::chrono::milliseconds patience() const;
-	// Throws Error if there is none in time.
+	// Throws Error if not connected in time.
 	void expect_connection() const;
 
 	fleet::FleetKeys keys;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet collect`: stores what hosts send until it is ended. fleet/collector/ does the work.
+// `monitor fleet collect`: stores what hosts send, until interrupted. fleet/collector/ does the work.
 #include <chrono>
 #include <memory>
 
@@ -60,7 +60,7 @@ int run_collect(const CollectArguments &arguments)
 		service.save();
 	service.stop();
 	service.collector().save();
-	if (shard->number == 0) // which has the exchanges of all hosts
+	if (shard->number == 0) // shard 0 has the clock exchanges of all hosts
 		write_fleet_clocks(arguments.output);
 	const auto accounts = service.collector().accounts();
 	if (arguments.json)

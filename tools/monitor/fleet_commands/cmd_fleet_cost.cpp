@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet cost`: what it has cost to bring a run here, as its collector has written it down.
+// `monitor fleet cost`: the cost of transferring a run, from its collector's accounts.
 #include <memory>
 #include <string>
 

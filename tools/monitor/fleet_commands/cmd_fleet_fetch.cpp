@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet fetch`: brings traces that stayed on their hosts here, or a time window of them; --list says what
-// there is. Hosts are asked by a signed command; what they send is stored as `fleet collect` does.
+// `monitor fleet fetch`: fetches traces that stayed on their hosts, or a time window of them; --list lists them. A
+// signed command makes the hosts send; blocks are stored as by `fleet collect`.
 #include <algorithm>
 #include <cstdint>
 #include <ctime>
@@ -31,7 +31,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto validity_of_fetch = 60s, patience_with_fetch_answer = 5s, patience_with_list = 4s;
-constexpr const char *no_run = "_"; // of a command that is of no run
+constexpr const char *no_run = "_"; // the run of a command without one
 
 struct FetchArguments {
 	FleetAccess access;
@@ -40,7 +40,7 @@ struct FetchArguments {
 	bool is_list = false, json = false;
 };
 
-// Until each host that is there has said whether it obeys.
+// Waits until each present host has accepted or rejected the command.
 void ask(FleetRequest &request, const fleet::ControlMessage &message)
 {
 	request.send(message, request.hosts, validity_of_fetch, 0ns);
@@ -68,7 +68,7 @@ int run_list(const FetchArguments &arguments)
 	    request.view.wait(patience_with_list, [&] { return std::ranges::all_of(asked, has_said); });
 	report::Table table = fleet_operator::kept_table(request.view.hosts(), request.hosts, arguments.run);
 	if (!arguments.json)
-		drop_columns(table, {"begin_ns", "end_ns"}); // the same in numbers
+		drop_columns(table, {"begin_ns", "end_ns"}); // the same times as numbers
 	print_table(table, format_of(arguments.json));
 	const bool is_whole = all_said && asked.size() == request.hosts.size();
 	if (!is_whole)
@@ -77,7 +77,7 @@ int run_list(const FetchArguments &arguments)
 }
 
 // "30s ago", HH:MM[:SS[.FRACTION]] of the last 24 hours or "YYYY-MM-DD HH:MM[:SS[.FRACTION]]" in local time: ns since
-// 1970; with `last`, the last one of it. Throws Error naming `option`.
+// 1970; with `last`, the last ns that the text includes. Throws Error naming `option`.
 std::uint64_t parse_moment(const std::string &text, const char *option, std::uint64_t now_ns, bool last)
 {
 	constexpr std::uint64_t almost_a_day_ns = 86'399'999'999'999;
@@ -90,7 +90,7 @@ std::uint64_t parse_moment(const std::string &text, const char *option, std::uin
 			return trace::parse_time(text, option, {since_1970, now_ns - almost_a_day_ns, now_ns}, last);
 		} catch (const trace::TwiceShown &) {
 			throw;
-		} catch (const Error &) { // its sentence is about a trace
+		} catch (const Error &) { // its message is about a trace
 		}
 	throw Error("{} {} is not a time, such as HH:MM[:SS], \"YYYY-MM-DD HH:MM[:SS]\" or '30s ago'", option,
 		    printable(text));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet init`: makes the keys of a fleet, and says what to copy where. fleet/keys/ does the work.
+// `monitor fleet init`: creates the keys of a fleet, and prints where to copy them. fleet/keys/ does the work.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -44,7 +44,7 @@ void print_steps_of_hosts(const std::string &directory, const std::vector<std::s
 		fmt::print("  ... and {} more, likewise\n", hosts.size() - shown_hosts);
 }
 
-// A nats-server, the hub's or a relay's, with the directory `from`.
+// For a nats-server, the hub's or a relay's, whose files are in `from`.
 void print_steps_of_server(const std::string &from, const std::string &at)
 {
 	fmt::print("  scp -rp {} root@{}:/etc/monitor/hub\n"
@@ -86,7 +86,7 @@ void print_steps(const fleet::FleetDirectory &made, const std::string &directory
 		   directory);
 }
 
-// What a server reads again on SIGHUP.
+// Changes that a server applies on SIGHUP.
 void print_reload(const std::string &from, const std::string &at)
 {
 	fmt::print("  scp -p {}/users.conf root@{}:/etc/monitor/hub/users.conf\n"
@@ -95,7 +95,7 @@ void print_reload(const std::string &from, const std::string &at)
 		   from, at, at);
 }
 
-// Until it connects again a relay has the permissions of before, as the hub told it.
+// The hub sends permissions when a relay connects: it must reconnect to get new ones.
 void print_restart_of_relay(const fleet::Site &site, const std::string &path)
 {
 	fmt::print("then the relay of {}, whose hosts connect again:\n"
@@ -118,7 +118,7 @@ void print_reload_of_hub(const fleet::FleetDirectory &directory, const std::stri
 	print_reloads(directory.hubs(), path);
 }
 
-// As it opens a port.
+// A new port requires a restart.
 void print_restarts(const fleet::Hubs &hubs, const std::string &path)
 {
 	for (std::size_t i = 0; i < hubs.addresses.size(); ++i) {
@@ -171,7 +171,7 @@ int remove_leaf(const InitArguments &arguments, const std::string &path)
 	return 0;
 }
 
-// The sites in which a host is among these.
+// The sites of these hosts.
 std::vector<std::string> sites_of(const fleet::FleetDirectory &directory, const std::vector<std::string> &hosts)
 {
 	std::vector<std::string> names;

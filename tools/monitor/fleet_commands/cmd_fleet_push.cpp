@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet push`: brings trace directories to a fleet's collector, without an agent. fleet/forward/ does the
+// `monitor fleet push`: sends trace directories to a fleet's collector, without an agent. fleet/forward/ does the
 // work.
 #include <chrono>
 #include <memory>
@@ -47,7 +47,7 @@ bool is_being_recorded(const std::string &directory)
 #ifdef MONITOR_RECORD_SIDE
 	return record::recorder_of(directory).has_value();
 #else
-	return directory.empty(); // this build knows no recorders
+	return directory.empty(); // this build has no recorder
 #endif
 }
 
@@ -66,7 +66,7 @@ void expect_trace(const std::string &directory)
 		throw Error(directory + " is not a trace that monitor recorded; name the directory of one");
 }
 
-// Exchanges with the clock of now say something about a trace of this boot only.
+// Clock exchanges apply only to a trace of this boot.
 std::unique_ptr<fleet::ClockExchange> exchange_for(const PushArguments &arguments, const fleet::ConnectionOptions &hub)
 {
 	for (const std::string &directory : arguments.directories) {
@@ -112,7 +112,7 @@ void print_pushed(const std::vector<ForwardingAccount> &accounts)
 	}
 }
 
-// Until everything is stored. False: ended before.
+// Waits until everything is stored. False: interrupted.
 bool push_all(const PushArguments &arguments, fleet::Forwarding &forwarding, Termination &termination)
 {
 	using Clock = std::chrono::steady_clock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet record` and `stop`: a command to hosts, signed, and what became of it on each.
-// fleet/operator/ sends it and collects the answers; the hosts' privileged processes decide (fleet/agent/).
+// `monitor fleet record` and `stop`: sends a signed command to hosts, and shows its outcome on each. fleet/operator/
+// sends it and collects the answers; the hosts' privileged processes decide (fleet/agent/).
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -93,7 +93,7 @@ nlohmann::json options_of(const RecordRequest &request)
 	return options;
 }
 
-// What every host would refuse is refused here.
+// Refuses what every host would refuse.
 void expect_allowed(const nlohmann::json &options)
 {
 	const fleet::Allowed all{{fleet::all_options().begin(), fleet::all_options().end()}, ~0ull, false};
@@ -120,7 +120,7 @@ std::string run_name(const std::string &given)
 	return given;
 }
 
-// Messages with the same options to all, and with the command to the one host that runs it.
+// Sends the options to all hosts, and the command to the host that runs it.
 void send_record(FleetRequest &sent, const RecordRequest &request)
 {
 	fleet::ControlMessage message;
@@ -198,7 +198,7 @@ void FleetRequest::print(bool json) const
 
 namespace {
 
-// Names those that record without taking part in the snapshots of all; whether there are none.
+// Notes hosts that do not take part in coordinated snapshots. Returns whether there are none.
 bool all_take_part(const FleetRequest &sent)
 {
 	bool all = true;
@@ -214,7 +214,7 @@ bool all_take_part(const FleetRequest &sent)
 	return all;
 }
 
-// Names those whose traces travel otherwise than was asked for; whether there are none.
+// Notes hosts that do not forward as requested. Returns whether there are none.
 bool all_forward(const FleetRequest &sent, const std::string &forward)
 {
 	bool all = true;
@@ -237,7 +237,7 @@ bool all_forward(const FleetRequest &sent, const std::string &forward)
 	return all;
 }
 
-// Until all is over, and stored; the exit code.
+// Waits until the run has ended and is stored. Returns the exit code.
 int follow(FleetRequest &sent, const RecordRequest &request, FleetFollow &following, Termination &termination)
 {
 	const bool is_local = request.command_host.empty();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet snapshot`: asks the flight recorders of a run on hosts for a snapshot now, by a signed command, and
-// waits until each is written. fleet/operator/ sends it and collects the answers; each host's privileged process asks
-// its recorder (fleet/agent/snapshot_commands.cpp).
+// `monitor fleet snapshot`: requests a snapshot from all flight recorders of a run, by a signed command, and waits
+// until each is written. fleet/operator/ sends the command and collects the answers; on each host the privileged
+// process passes the request to its recorder (fleet/agent/snapshot_commands.cpp).
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -35,7 +35,7 @@ struct FleetSnapshotRequest {
 	bool json = false;
 };
 
-// The only run of a flight recorder on these hosts.
+// The run of these hosts' flight recorders, if there is only one.
 std::string only_flight_run(const FleetRequest &sent)
 {
 	std::set<std::string> runs;

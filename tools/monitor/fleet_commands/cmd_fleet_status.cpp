@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet status`: the hosts that are there. fleet/operator/ collects what they say.
+// `monitor fleet status`: lists the hosts that are online, from their presence messages (fleet/operator/).
 #include <algorithm>
 #include <memory>
 
@@ -13,9 +13,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto two_presences = 2200ms;     // of agents that are of older versions, or slow
-constexpr auto min_settling = 400ms;       // so that two agents of one name are seen
-constexpr auto between_presences = 1200ms; // of agents that do not speak when they are called
+constexpr auto two_presences = 2200ms;     // for older or slow agents
+constexpr auto min_settling = 400ms;       // to detect two agents of one name
+constexpr auto between_presences = 1200ms; // for agents that do not answer a call
 
 struct StatusArguments {
 	FleetAccess access;

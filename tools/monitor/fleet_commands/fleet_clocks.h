@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// At the end of a collection: the clocks of the hosts, from their exchanges with the collector, are written into the
-// run, and how far off each is is printed. Used by cmd_fleet_collect.cpp and fleet_follow.cpp, after the last save.
+// At the end of a collection: computes the hosts' clocks from their exchanges with the collector, writes them into the
+// run, and prints each one's error bound. Used by cmd_fleet_collect.cpp and fleet_follow.cpp, after the last save.
 #pragma once
 
 #include <string>
@@ -38,7 +38,7 @@ inline void write_fleet_clocks(const std::string &run)
 	try {
 		for (const fleet::HostClockLines &clock : fleet::write_run_clocks(run))
 			print_note("monitor: clock of {}: {}\n", printable(clock.host), printable(clock_text(clock)));
-	} catch (const Error &error) { // the traces are stored all the same
+	} catch (const Error &error) { // the traces are stored anyway
 		print_error(error.what());
 	}
 }

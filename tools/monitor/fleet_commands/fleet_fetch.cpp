@@ -20,8 +20,8 @@ using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds between_glances = 100ms, between_sentences = 2s;
-constexpr auto patience_with_sender = 30s;   // nothing at all comes
-constexpr auto patience_with_snapshots = 2s; // of a flight recorder, one after the other
+constexpr auto patience_with_sender = 30s;   // if nothing arrives
+constexpr auto patience_with_snapshots = 2s; // between two snapshots of a flight recorder
 constexpr std::size_t max_fetched_bytes = 64 << 20;
 
 const nlohmann::ordered_json *account_of(const nlohmann::ordered_json &accounts, const std::string &host)
@@ -65,7 +65,7 @@ FleetFetch::FleetFetch(FleetRequest &request, const std::string &run, const std:
 	store_ = before_["store"].get<std::string>();
 }
 
-// By what its traces' descriptions say.
+// Updates the host's state from its traces' fetched.json.
 void FleetFetch::look(Host &host, const fleet::CommandAnswer &accepted, const Accounts &accounts) const
 {
 	std::set<std::string> missing;
@@ -121,7 +121,7 @@ std::vector<FleetFetch::Host> FleetFetch::hosts()
 	return all;
 }
 
-// Else one waits whether another snapshot comes.
+// If false, another snapshot may still arrive.
 bool FleetFetch::all_say_what_they_have() const
 {
 	const fleet_operator::Outcomes outcomes = request_.outcomes();
@@ -131,7 +131,7 @@ bool FleetFetch::all_say_what_they_have() const
 	});
 }
 
-// They are traces of their own, which come one after the other.
+// Each snapshot is a trace of its own; they arrive one after the other.
 bool FleetFetch::has_snapshots() const
 {
 	const Accounts accounts = service_->collector().accounts();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The collector's end of `monitor fleet fetch`: stores what hosts send until each has said that it has sent all that
-// was asked for. Used by cmd_fleet_fetch.cpp, which asks.
+// The collector of `monitor fleet fetch`: stores what hosts send until each has sent all that cmd_fleet_fetch.cpp
+// requested.
 //
-// A host says so in the description .monitor/fetched.json of each of its traces, which names the command that it obeys
-// and comes after the blocks; with its answer to the command a host says which traces it has. Invariant: `fetched` is
-// said only after that, and after the end of the recording.
+// A host reports completion in .monitor/fetched.json of each trace, which names the command and arrives after the
+// blocks; its answer to the command lists its traces. Invariant: a host is `fetched` only after both, and after the end
+// of the recording.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ public:
 	struct Host {
 		std::string name;
 		State state = State::no_answer;
-		std::uint64_t added = 0, blocks = 0, of = 0; // by this fetch, that are here, that the host has
+		std::uint64_t added = 0, blocks = 0, of = 0; // new in this fetch, here in total, on the host
 		bool is_recording = false;                   // more may come
 		std::string why;
 	};
@@ -32,9 +32,9 @@ public:
 	// `hub_pid`: the server's process; 0: not known. Throws Error.
 	FleetFetch(FleetRequest &request, const std::string &run, const std::string &output, int hub_pid);
 
-	// The number of the directory, as commands have it.
+	// The directory's number, as in commands.
 	std::string store() const { return store_; }
-	// Or nothing more comes, or a signal.
+	// Returns when all is fetched, on a timeout or on a signal.
 	std::vector<Host> until_fetched(Termination &termination);
 	static report::Table table(const std::vector<Host> &hosts);
 

@@ -27,12 +27,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto between_looks = 200ms;
 constexpr auto patience_with_ends = 60s, validity_of_stop = 60s;
-constexpr auto patience_with_blocks = 30s; // none at all comes
+constexpr auto patience_with_blocks = 30s; // if no block arrives
 constexpr auto patience_with_parts = 3s;   // an agent looks for new snapshots each second
-constexpr auto patience_with_freeze = 2s;  // from a trigger on a host to the words of all the others
+constexpr auto patience_with_freeze = 2s;  // from a trigger to the reports of all other hosts
 
-// A command that runs here while hosts are recorded. Signals that this process waits for (termination.h) are not
-// blocked in it.
+// A command that runs here while hosts are recorded, with the signals of termination.h unblocked.
 class LocalCommand {
 public:
 	// Throws Error if it cannot be started.
@@ -54,7 +53,7 @@ public:
 			throw Error(error, "cannot run " + words[0]);
 	}
 
-	// Its exit code, 128 and the signal's number, or none as long as it runs.
+	// Its exit code, or 128 + the signal's number; none while it runs.
 	std::optional<int> exit_code()
 	{
 		int status;
@@ -89,7 +88,7 @@ void FleetFollow::watch_triggers()
 	triggers_ = std::make_unique<fleet_operator::CoordinatedView>(*request_.session.connection, run_);
 }
 
-// Also those that another command has made record in this run.
+// Including hosts that another command added to this run.
 std::set<std::string> FleetFollow::hosts_taking_part() const
 {
 	std::set<std::string> hosts;
@@ -192,14 +191,14 @@ void FleetFollow::stop()
 	tell_triggers(true);
 }
 
-// The end of a recording is the last that the collector gets of it.
+// The end mark of a recording is the last that the collector gets.
 bool FleetFollow::is_stored(const std::string &directory) const
 {
 	const auto recorded = recording_file::contents_in(output_ + '/' + directory);
 	return recorded && recorded->complete();
 }
 
-// A host's traces of the run are its recording, or the snapshots of it; a flight recorder may have made none.
+// A host has one recording in the run, or the snapshots of its flight recorder, possibly none.
 FleetFollow::Stored FleetFollow::stored()
 {
 	Stored stored;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor fleet record` after the start: until the command, the hosts or the user end the run, and, with -o, until
+// `monitor fleet record` after the start: waits until the command, the hosts or the user end the run, and with -o until
 // every block of it is stored here.
 #pragma once
 
@@ -18,30 +18,29 @@ namespace monitor {
 
 class FleetFollow {
 public:
-	// `output`: where traces are collected, "": they are not. `is_flight`: the hosts make snapshots. Throws Error.
+	// `output`: where traces are collected, "": nowhere. `is_flight`: the hosts make snapshots. Throws Error.
 	// `hub_pid`: the server's process, 0: not known.
 	FleetFollow(FleetRequest &request, const std::string &run, const std::string &output, bool is_flight,
 		    int hub_pid);
 
-	// From now on triggers that make all hosts take snapshots are told: before the command is sent.
+	// Collects reports of triggers that make all hosts take snapshots. Call before the command is sent.
 	void watch_triggers();
-	// Until CMD has ended, if there is one, else until all hosts that started have; or a signal comes.
-	// Returns CMD's exit code.
+	// Waits until CMD has ended, or without CMD all hosts that started; or for a signal. Returns CMD's exit code.
 	std::optional<int> until_end(const std::vector<std::string> &command, Termination &termination);
-	// Hosts that still record are told to stop.
+	// Sends the command to stop to hosts that still record.
 	void stop();
-	// Until all that was recorded is stored, or nothing more comes, or a signal. The hosts whose traces are not
-	// whole.
+	// Waits until everything recorded is stored, for a timeout or for a signal. Returns the hosts whose traces are
+	// incomplete.
 	std::vector<std::string> until_stored(Termination &termination);
 
 private:
 	bool all_ended();
-	// Its agent was started again since, and records nothing in this run: no word of an end will come.
+	// Its agent was restarted and no longer records in this run: it will report no end.
 	bool is_cut_off(const std::string &host);
 	std::set<std::string> started() const;
 	struct Stored {
 		std::uint64_t blocks = 0, traces = 0;
-		std::vector<std::string> missing; // hosts whose traces are not whole
+		std::vector<std::string> missing; // hosts whose traces are incomplete
 	};
 	bool is_stored(const std::string &directory) const;
 	Stored stored();
@@ -52,9 +51,9 @@ private:
 	const std::string run_, output_;
 	const bool is_flight_;
 	std::unique_ptr<fleet::CollectorService> service_;
-	std::unique_ptr<fleet_operator::CoordinatedView> triggers_; // null: nobody asked
+	std::unique_ptr<fleet_operator::CoordinatedView> triggers_; // null: not requested
 	std::vector<fleet_operator::CoordinatedSnapshot> told_triggers_;
-	std::map<std::string, std::string> sessions_; // of the agents of hosts that record, when that was seen first
+	std::map<std::string, std::string> sessions_; // session of each recording host's agent, when first seen
 	std::set<std::string> cut_off_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A command that a verb of `monitor fleet` has sent, or is about to send, and its outcome on each host.
+// A command to hosts, from `monitor fleet`, and its outcome on each.
 #pragma once
 
 #include <chrono>
@@ -17,26 +17,26 @@
 namespace monitor {
 
 struct FleetRequest {
-	// Connects, sees who is there, and chooses. Throws Error.
+	// Connects, and selects hosts from those that are online. Throws Error.
 	FleetRequest(const FleetAccess &access, const std::string &patterns);
 
 	// Throws Error.
 	void send(const fleet::ControlMessage &message, const std::vector<std::string> &to,
 		  std::chrono::nanoseconds validity, std::chrono::nanoseconds lead);
-	// Of what was sent so.
+	// Outcomes of this command.
 	fleet_operator::Outcomes outcomes() const;
-	// Until it is so on every host that was there; for the others nobody waits.
+	// Waits until `is_done` for every host that was online.
 	void wait(std::chrono::milliseconds patience, bool (*is_done)(const fleet_operator::Outcome &));
 	void print(bool json) const;
-	// Collects the run's traces into `output`, and knows who is there. Throws Error.
+	// A collector for the run's traces, into `output`. Throws Error.
 	std::unique_ptr<fleet::CollectorService> collector(const std::string &run, const std::string &output,
 							   int hub_pid) const;
 
 	OperatorSession session;
 	fleet::SigningKey key;
 	fleet_operator::FleetView view;
-	std::set<std::string> present;  // that were there before
-	std::vector<std::string> hosts; // that are addressed
+	std::set<std::string> present;  // that were online before
+	std::vector<std::string> hosts; // the addressees
 };
 
 } // namespace monitor

@@ -21,11 +21,11 @@ namespace {
 using fleet_operator::CoordinatedSnapshot;
 using HostClocks = std::map<std::string, std::shared_ptr<const trace::ClockMap>>;
 
-// Hosts whose clocks are not related to that of the run are not among them.
+// Without hosts whose clocks cannot be related to the run's.
 HostClocks host_clocks(const std::string &run)
 {
 	HostClocks clocks;
-	std::vector<std::string> ignored; // reading the run tells
+	std::vector<std::string> ignored; // problems are reported when the run is read
 	for (auto &[host, part] : trace::read_collection(run, ignored)) {
 		if (!part.has_lines || part.nodes.size() < 2 || part.nodes.back().ns <= part.nodes.front().ns)
 			continue;
@@ -61,7 +61,7 @@ struct ProvenFreeze {
 	std::uint64_t bound_ns = 0;
 };
 
-// The last one; none if the clock of one of the hosts is not known.
+// The last host's freeze; none if a host's clock is unknown.
 std::optional<ProvenFreeze> last_freeze(const HostClocks &clocks, const CoordinatedSnapshot &trigger)
 {
 	std::optional<ProvenFreeze> last;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the hub is, and who this is to it: for commands that bring or take blocks. By a directory of keys as `monitor
-// fleet init` makes it, or by certificates of another authority.
+// The hub's address and this client's credentials: a directory of keys made by `monitor fleet init`, or certificates of
+// another CA.
 #pragma once
 
 #include <string>

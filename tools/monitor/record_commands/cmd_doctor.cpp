@@ -18,7 +18,7 @@ const char *word(card::CheckState state)
 	return state == card::CheckState::good ? "ok" : state == card::CheckState::limited ? "limited" : "MISSING";
 }
 
-// Of what reports can tell of stacks: that is this program's, not the machine's.
+// Whether reports can symbolize stacks: depends on this build, not on the machine.
 card::PreflightCheck names_of_functions()
 {
 	if (symbols::DebugInfo::is_available())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `monitor doctor --calibrate`: what real code pays for the probes on this machine, kept for later recordings.
+// `monitor doctor --calibrate`: measures the cost of the probes in real code on this machine, and keeps it for later
+// recordings.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>

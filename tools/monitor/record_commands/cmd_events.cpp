@@ -166,7 +166,7 @@ int print_groups(bool json)
 	return 0;
 }
 
-// ns of an event, measured here; probes can be attached by root only.
+// Measures the cost of an event in ns; needs root to attach probes.
 functions::EventCosts costs_of(const std::vector<card::Function> &functions, const record::User &user)
 {
 	functions::EventCosts costs;

@@ -75,7 +75,7 @@ void print_json(const FilterArguments &arguments, const EventMatcher &matcher)
 
 void print_decisions(const EventMatcher &matcher)
 {
-	// A name may stand for a short and a long form of an event, of which one can be decided as a whole.
+	// A name may have a short and a long form of the event, with different decisions.
 	std::map<std::string, std::string> decisions;
 	std::vector<std::string> order;
 	for (const Class &cls : matcher.classes) {

@@ -127,7 +127,7 @@ void print_flight_summary(const record::Result &result)
 			      result.left_out == 1 ? "1 firing" : fmt::format("{} firings", result.left_out))
 		: "");
 	analyze::RecordingInfo info = analyze::parse_recording(result.triggers);
-	info.flight.emplace(); // the accounts are those of the whole flight
+	info.flight.emplace(); // the counts cover the whole flight
 	print_note(report::triggers_notes(info));
 }
 
@@ -152,7 +152,7 @@ int run_record(RecordArguments &arguments)
 		recording.start();
 		const auto watch = notice.watch([&recording] { recording.stop("whoever asked for it has ended"); });
 		return recording.wait();
-	}(); // signals and memory are as before again
+	}(); // restores signals and memory
 	if (terminal)
 		print_note("\r\033[K");
 	if (result.exec_error) {

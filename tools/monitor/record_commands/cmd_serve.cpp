@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `monitor serve`: figures of this machine for Prometheus. A recording of which nothing is written, its sums
-// (answers/metrics/) and a server of this machine for them (base/http.h).
+// `monitor serve`: metrics of this machine for Prometheus: a recording that writes nothing, its sums
+// (answers/metrics/), and a local HTTP server (base/http.h).
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -69,7 +69,7 @@ HttpResponse answer(const HttpRequest &request, metrics::NewestText &newest, con
 	return {200, metrics::content_type(format), *text};
 }
 
-// Looks for names of cgroups as long as it exists.
+// A thread that looks up names of cgroups, for its lifetime.
 class Naming {
 public:
 	Naming(metrics::Metrics &metrics, const LiveRecording &running)
@@ -83,7 +83,7 @@ private:
 	{
 		std::mutex lock;
 		std::unique_lock held(lock);
-		std::condition_variable_any none; // it ends with `stop`
+		std::condition_variable_any none; // never notified; `stop` ends the wait
 		while (!none.wait_for(held, stop, between_name_checks, [] { return false; }) && !stop.stop_requested())
 			if (metrics.has_unnamed_cgroups())
 				naming_.look_if_due();
@@ -101,7 +101,7 @@ int run_serve(const ServeArguments &arguments)
 	options.live = metrics.fold();
 	metrics::NewestText newest(metrics);
 	const LiveRecording *answered = nullptr;
-	// Before the recording, which gives up the right to listen.
+	// Before the recording drops the privilege to listen.
 	HttpServer server(port_of(arguments.metrics), "",
 			  [&](const HttpRequest &request) { return answer(request, newest, *answered); });
 	LiveRecording running(std::move(options), [&server] { server.stop(); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor snapshot`: asks a flight recorder (record --flight) for what it has kept, and waits until that is written.
+// `monitor snapshot`: requests a snapshot from a flight recorder (record --flight), and waits until it is written.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ struct SnapshotArguments {
 	bool json = false, status = false;
 };
 
-// The recorder of a directory, however it is written.
+// The recorder of a directory, by any of its paths.
 int recorder_of(const std::string &directory)
 {
 	struct stat wanted;
@@ -75,7 +75,7 @@ std::string status_text(const nlohmann::ordered_json &state)
 	}
 }
 
-// Of all, if none is named. Returns the exit code: whether the newest snapshots were written.
+// Of all recorders unless one is given. Exit code 0 if the newest snapshots were written.
 int print_status(const SnapshotArguments &arguments)
 {
 	std::vector<int> recorders = record::flight_recorders();

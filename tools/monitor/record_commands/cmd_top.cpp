@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `monitor top`: what the machine does now. A recording of which nothing is written, its windows (answers/live/) and
-// what shows them (answers/top/).
+// `monitor top`: what the machine does now: a recording that writes nothing, its time windows (answers/live/), and
+// their display (answers/top/).
 #include <algorithm>
 #include <chrono>
 #include <clocale>
@@ -57,7 +57,7 @@ struct TopArguments {
 	bool batch = false, json = false, force = false;
 };
 
-// With a reading at each tenth of a window, so that what runs on without a switch has some in each.
+// Counters are also read every tenth of a window, for threads that run without a switch.
 void parse_measurements(TopArguments &arguments, std::uint64_t window_ns)
 {
 	if (arguments.measurements.empty())
@@ -77,7 +77,7 @@ std::vector<top::FigureColumn> columns_of(const TopArguments &arguments)
 	return top::figure_columns(measures, arguments.virtual_times);
 }
 
-// As report::was_recorded() has it afterwards.
+// As in report::was_recorded() for a finished recording.
 live::StackKinds kinds_of(const card::StackOptions &stacks)
 {
 	const auto has = [&](const char *name) {
@@ -126,7 +126,7 @@ void name_cgroups_of(const live::Refresh &refresh, CgroupNaming &naming)
 		naming.look_if_due();
 }
 
-// Until the recording ends, or as many as were wanted.
+// Until the recording ends, or for the requested number of refreshes.
 void print_refreshes(live::Refreshes &refreshes, const LiveRecording &running, CgroupNaming &naming,
 		     const TopArguments &arguments)
 {
@@ -144,7 +144,7 @@ void print_refreshes(live::Refreshes &refreshes, const LiveRecording &running, C
 		seen = refresh->number;
 		name_cgroups_of(*refresh, naming);
 		if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-			break; // main() says why
+			break; // main() reports the error
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `monitor trigger FILE [DIR]`: checks triggers without recording, with --explain says which events they look at and
-// what that costs here, and with a trace what they would have done in it. Exit code 1: they are wrong, or the recording
-// had the same triggers and they fired otherwise.
+// `monitor trigger FILE [DIR]`: checks triggers without recording. --explain: which events they evaluate, and at what
+// cost. With a trace: when they would have fired. Exit code 1: invalid triggers, or the recording had the same triggers
+// and they fired differently.
 #include <algorithm>
 #include <tuple>
 
@@ -105,8 +105,8 @@ void print_triggers(const std::vector<NamedTrigger> &triggers, const EventMatche
 		explain(triggers, matcher);
 }
 
-// Where the two lists differ, as a sentence; "" if they do not. A missing event is noticed later than it is due, and by
-// its own late arrival: there only which ones were missing is compared.
+// The difference of the two lists as a message; "" if equal. The absence of an event is noticed late, at a time that
+// varies: for these only the missing events are compared, not the times.
 std::string difference(const NamedTrigger &trigger, std::vector<Fired> here, std::vector<Fired> recorded)
 {
 	if (here.size() != recorded.size())
@@ -123,7 +123,7 @@ std::string difference(const NamedTrigger &trigger, std::vector<Fired> here, std
 	return others ? fmt::format("{} of them at other events than in the recording", others) : "";
 }
 
-// Why a trace cannot have all that its recording's triggers saw; "": it can.
+// Why a trace may lack events that its recording's triggers saw; "": complete.
 std::string what_is_missing(const analyze::RecordingInfo &info, std::uint64_t gaps, std::uint64_t unnamed)
 {
 	if (info.flight)
@@ -156,7 +156,7 @@ std::vector<Fired> of_trigger(const std::vector<Fired> &all, std::size_t number)
 	return some;
 }
 
-// Each trigger's firings here with those of the recording, if it had the same trigger.
+// Compares each trigger's firings here with those in the recording, if it had the same trigger.
 Comparison compare(const std::vector<NamedTrigger> &triggers, const std::vector<Fired> &firings,
 		   const analyze::RecordingInfo &info, const std::vector<Fired> &recorded, const std::string &lacking)
 {
@@ -203,7 +203,7 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const EventMatcher &matc
 	trace::Trace trace = open_trace({arguments.directory}, "");
 	expect_events(trace, "a trial of triggers");
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	std::vector<std::string> doubts; // that its own triggers had
+	std::vector<std::string> doubts; // of the recording's own triggers
 	trigger::Rehearsal rehearsal(triggers, trace, info.triggers.empty() ? nullptr : &doubts);
 	trigger::RecordedFirings recorded(trace);
 	trace::Threads threads(trace);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor doctor`: its part that the core has, too.
+// The part of `monitor doctor` that monitor_core has, too.
 #pragma once
 
 #include "commands.h"

@@ -25,7 +25,7 @@ struct Prices {
 	std::string why_unknown;                        // of all
 };
 
-// In loops, as before each recording.
+// Measured in loops, as before each recording.
 Prices measure_prices()
 {
 	if (::geteuid() != 0)
@@ -85,7 +85,7 @@ void print_events_help()
 	for (const card::Family &family : card::families()) {
 		const std::string name = family.name;
 		if (!family.by_default)
-			continue; // of an option of its own
+			continue; // has an option of its own
 		fmt::print("  {:<8} {}\n           {}\n           {}\n", name, family.what, classes_text(family),
 			   price_text(prices, name));
 	}

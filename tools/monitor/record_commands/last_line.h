@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a recording ends with: the first sentence of `monitor explain`, and the command that shows more.
+// The last line of a recording: the first sentence of `monitor explain`, and the command that shows more.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace monitor {
 
-// On standard error, of a recorded command of which a path is known; of others nothing. A child reads the trace, for a
-// second and with 250 MB at most, else only the command is named. Not with MONITOR_EXPLAIN=no.
+// On standard error, only for a recorded command with a critical path. A child reads the trace, within a second and 250
+// MB; if that fails, prints only the command to type. Not with MONITOR_EXPLAIN=no.
 void print_first_sentence(const std::string &directory, const analyze::RecordingInfo &info);
 
 } // namespace monitor

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What monitor top and monitor serve have in common: a recording that goes on in a thread of its own while something
-// shows its windows (answers/live/), and names for the cgroups in them.
+// Common to monitor top and monitor serve: a recording in a thread of its own while its time windows are shown
+// (answers/live/), and names for the cgroups in them.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@
 
 namespace monitor {
 
-// Options of both, as text.
+// Common options, as text.
 struct LiveOptions {
 	std::string delay = "1s", families, selection, card = "auto", buffer;
 	bool no_calibration = false;
 
 	// -d. Throws Error.
 	std::uint64_t window_ns() const;
-	// Of a recording of which nothing is written; its directory is called monitor-`name`-... Throws Error.
+	// For a recording that writes nothing; its directory is called monitor-`name`-... Throws Error.
 	record::Options record_options(const std::string &name) const;
 };
 
@@ -54,15 +54,15 @@ private:
 	std::thread waits_;
 };
 
-// Names cgroups, and again those that were made since.
+// Looks up names of cgroups, repeatedly for new ones.
 class CgroupNaming {
 public:
 	using Paths = std::map<std::uint64_t, std::string>; // by id
 
-	// `name` is called with all that there were so far in `recording`, now and after each look.
+	// `name` is called with all names so far, now and after each look-up.
 	CgroupNaming(const LiveRecording &recording, std::function<void(Paths)> name);
 
-	// There was one without a name.
+	// Call it when a cgroup without a name was seen.
 	void look_if_due();
 
 private:

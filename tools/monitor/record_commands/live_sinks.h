@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who else gets the events of a recording while it runs (answers/live/). monitor_core has neither.
+// Consumers of a running recording's events (answers/live/). Not in monitor_core.
 #pragma once
 
 #include <memory>

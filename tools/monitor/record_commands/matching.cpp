@@ -47,7 +47,7 @@ std::vector<trigger::TriggerText> trigger_texts(const std::string &untrusted_fil
 	if (untrusted_file_or_text.find("=>") != std::string::npos)
 		return {trigger::TriggerText(untrusted_file_or_text)};
 	const std::string text = [&] {
-		// Who may not read the file must not see it in a message.
+		// A user who may not read the file must not see its text in an error.
 		const record::AsUser as(record::invoking_user());
 		try {
 			return read_file(untrusted_file_or_text, max_bytes + 1);

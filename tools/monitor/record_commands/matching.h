@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where expressions meet the cards: the recording knows the description of its events, answers/matcher reads
-// expressions.
+// Connects the recording, which has the event description, with answers/matcher, which parses expressions.
 #pragma once
 
 #include <string>
@@ -11,12 +10,12 @@
 
 namespace monitor {
 
-// Expressions and trees are kept in the recording, in JSON. Throws Error.
+// Throws Error: expressions and trees are stored in JSON, which must be UTF-8.
 void expect_utf8(const std::string &what, const std::string &text);
 
 record::Matching matching(const MatcherRequest &request);
 
-// The texts of triggers: what a file has, or the one that is given. Throws Error.
+// The texts of triggers: from a file, or the given text. Throws Error.
 std::vector<trigger::TriggerText> trigger_texts(const std::string &untrusted_file_or_text);
 
 } // namespace monitor

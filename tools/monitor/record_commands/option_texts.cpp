@@ -31,7 +31,7 @@ long process_of(long tid)
 	return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + 6, nullptr, 10);
 }
 
-// Those whose first thread has this name, as ps shows it. The kernel keeps 15 bytes of one.
+// PIDs of processes whose main thread has this name, as in ps (TASK_COMM_LEN: 15 bytes).
 std::vector<int> processes_called(const std::string &name)
 {
 	std::vector<int> pids;

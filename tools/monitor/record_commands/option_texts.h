@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What monitor record and monitor top have in common: options as text, which throw Error.
+// Parses options of monitor record and monitor top. All throw Error.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace monitor {
 
 inline constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not executable, 127 not found
 
-// -e: families, each once, and of the sets that it names which classes of these are left out; "": none.
+// -e: families, and the classes of them that named sets leave out.
 struct ChosenEvents {
 	std::vector<std::string> families, left_out;
 };
 ChosenEvents parse_events(const std::string &text);
-// The number of a process that runs, of `option`.
+// The PID of a running process; `option` is for the error.
 int parse_process(const std::string &item, const char *option);
-// An item of -p: the number of a process that runs, or the name of some, of which it says the numbers. `or_what`: what
-// else it is not, such as ", nor 'cmd'".
+// An item of -p: a PID, or the name of running processes, whose PIDs are printed. `or_what`: for the error, such as ",
+// nor 'cmd'".
 std::vector<int> parse_processes(const std::string &item, const char *or_what = "");
 
 } // namespace monitor

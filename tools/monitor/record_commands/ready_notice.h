@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// `record --notify-fd`: says to whoever started the recorder, over a pipe, that it records, and notices when they are
-// gone. Used by cmd_record.cpp; the agent is who starts it (fleet/agent/recorder_process.cpp).
+// `record --notify-fd`: notifies the starter of the recorder through a pipe that it records, and detects when the
+// starter is gone. Used by cmd_record.cpp; an agent is the starter (fleet/agent/recorder_process.cpp).
 //
-// Two threads: say() is called in the one that starts the recording, which has no other by then; watch() starts one of
-// its own, after privileges were dropped.
+// say() is called while there is only one thread; watch() starts a thread, after privileges were dropped.
 #pragma once
 
 #include <cerrno>
@@ -26,7 +25,7 @@ namespace monitor {
 
 class ReadyNotice {
 public:
-	// Throws Error if this is not the end of a pipe. nullopt: nobody is told anything.
+	// Throws Error if `fd` is not a pipe. nullopt: no notification.
 	explicit ReadyNotice(std::optional<int> fd)
 	{
 		if (!fd)
@@ -36,15 +35,15 @@ public:
 		    (::fcntl(*fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
 			throw Error("--notify-fd: this descriptor is not a pipe that can be written");
 		fd_ = Fd(*fd);
-		::fcntl(*fd, F_SETFD, FD_CLOEXEC); // not the command's
+		::fcntl(*fd, F_SETFD, FD_CLOEXEC); // not inherited by the command
 	}
 	void say() const
 	{
-		const ssize_t ignored = fd_ ? ::write(fd_.get(), "\n", 1) : 0; // watch() sees who is gone
+		const ssize_t ignored = fd_ ? ::write(fd_.get(), "\n", 1) : 0; // watch() detects a closed pipe
 		static_cast<void>(ignored);
 	}
 
-	// As long as this exists, `on_gone` is called, once, when nobody reads the pipe any more.
+	// During its lifetime, calls `on_gone` once when the pipe has no reader any more.
 	class Watch {
 	public:
 		Watch(int fd, std::function<void()> on_gone) : ended_(::eventfd(0, EFD_CLOEXEC))

@@ -36,7 +36,7 @@ const std::map<std::string, record::RatioFormat> ratio_formats = {{"exact", reco
 								  {"rems16", record::RatioFormat::rems16},
 								  {"rems32", record::RatioFormat::rems32}};
 
-// What options cannot be given together, or not alone. With `other`, either can be left out.
+// Invalid combinations of options. `other`: what else to omit.
 struct Excluded {
 	bool is_given;
 	const char *why, *other = nullptr;
@@ -264,7 +264,7 @@ std::vector<NamedTrigger> triggers_of(const RecordArguments &arguments)
 void parse_matching(RecordArguments &arguments)
 {
 	const bool has_states = !arguments.states.empty();
-	// For states the tokens are recorded, though they may not be written.
+	// States need tokens, even if these are not written.
 	MatcherRequest request{arguments.filter, matcher::parse_counts(arguments.counts),
 			       matcher::parse_times(arguments.times), has_states || !arguments.no_tokens,
 			       triggers_of(arguments)};
@@ -288,7 +288,7 @@ void parse_states(RecordArguments &arguments)
 	if (arguments.states.empty())
 		return;
 	states::Tree tree = [&] {
-		// Who may not read the file must not see it in a message.
+		// A user who may not read the file must not see its text in an error.
 		const record::AsUser as(record::invoking_user());
 		return states::load_tree(arguments.states);
 	}();
@@ -297,7 +297,7 @@ void parse_states(RecordArguments &arguments)
 	arguments.options.writes_tokens = !arguments.no_tokens;
 }
 
-// Sums instead of events: only what is summed up can be chosen.
+// --statistics: refuses options that do not apply to sums.
 void parse_statistics(RecordArguments &arguments)
 {
 	record::Options &options = arguments.options;
@@ -324,7 +324,7 @@ void parse_statistics(RecordArguments &arguments)
 	options.kept = record::Kept::own_files;
 }
 
-// --flight is the size of the rings, or how much of the past a snapshot has.
+// The value of --flight is the size of the rings, or the time that a snapshot reaches back.
 void parse_flight(RecordArguments &arguments)
 {
 	if (!arguments.flight)
@@ -346,7 +346,7 @@ void parse_flight(RecordArguments &arguments)
 	}
 }
 
-// A recording of a command says which functions that was in, unless it is told what to record.
+// A recorded command is sampled for its functions unless options select what to record.
 bool samples_command(const RecordArguments &a)
 {
 	const bool is_told = !a.families.empty() || a.options.matching || !a.options.pids.empty() || a.flight ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The arguments of `monitor record`: what is recorded, of whom, and in which way. Filled from the command line by
-// add_record_options() and take_record(); used by cmd_record.cpp.
+// The arguments of `monitor record`. Filled from the command line by add_record_options() and take_record(); used by
+// cmd_record.cpp.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct RecordArguments {
 	std::vector<std::string> counts, times, triggers, trigger_files;
 	std::string states; // the tree
 	std::string statistics, keep;
-	std::optional<std::string> flight; // "": of the default size
+	std::optional<std::string> flight; // "": default size
 	unsigned snapshots = 0;
 	bool no_tokens = false, count_only = false;
 	bool no_calibration = false, calibrate = false;
@@ -35,7 +35,7 @@ struct RecordArguments {
 };
 
 void add_record_options(CLI::App &command, RecordArguments &arguments);
-// From the text to `options`. Throws Error.
+// Parses the texts into `options`. Throws Error.
 void take_record(RecordArguments &arguments);
 
 } // namespace monitor

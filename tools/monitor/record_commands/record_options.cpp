@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options of `monitor record`, in the order of its help. What they mean together: record_arguments.cpp.
+// The options of `monitor record`, in the order of its help. Combinations are checked in record_arguments.cpp.
 #include <algorithm>
 #include <cstdlib>
 #include <string>

@@ -11,7 +11,7 @@
 namespace monitor {
 namespace {
 
-constexpr unsigned usual_rate_hz = 999; // what programs do each millisecond they do at other times
+constexpr unsigned usual_rate_hz = 999; // not 1000: a program may do something every millisecond
 
 } // namespace
 

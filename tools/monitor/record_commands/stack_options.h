@@ -21,7 +21,7 @@ struct StackArguments {
 	card::StackOptions options() const;
 };
 
-// `use`: what --stacks is for.
+// `use`: the purpose of --stacks, for the help.
 void add_stack_options(CLI::App &command, StackArguments &arguments, const std::string &use);
 
 } // namespace monitor
