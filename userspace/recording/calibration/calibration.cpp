@@ -30,8 +30,8 @@ constexpr auto max_time_of_each = 100ms; // workload
 constexpr std::size_t max_rounds = 22;
 constexpr std::size_t rounds_of_check = 9;
 
-// Where a reset is tried: nothing else calls it. It starts as most functions do, with an instruction that the kernel
-// emulates; an instruction that the kernel must single-step costs more.
+// Target of the trial uprobe, called by nothing else. Starts, as most functions do, with an instruction that the kernel
+// emulates; one that it must single-step costs more.
 #if defined(__x86_64__)
 __attribute__((naked, noinline)) void reset_here()
 {
@@ -53,7 +53,7 @@ double time_resets()
 	return static_cast<double>((cpu_time() - start).count()) / resets;
 }
 
-// The times between a token `from` and a token `to` directly after it, in ticks, from what is in the ring.
+// The times in ticks between each token `from` and a token `to` directly after it in the ring.
 std::vector<double> brackets(const BpfCard &card, int cpu, std::uint32_t from, std::uint32_t to)
 {
 	const PayloadWords words = payload_words(card.options().counters_in_set);
@@ -92,7 +92,7 @@ struct Work {
 	double events = 0; // per unit, of the programs that this kernel has
 	std::vector<Round> rounds{};
 
-	// Sets a part of the rounds that are measured together: the last ones.
+	// Sets one member of the rounds that are measured together: the last ones.
 	void measure(double Round::*part, std::size_t together)
 	{
 		for (std::size_t i = rounds.size() - together; i < rounds.size(); ++i)
@@ -100,9 +100,9 @@ struct Work {
 	}
 };
 
-// Every round measures all workloads: what was detached is attached again only after a grace period of the kernel, and
-// what is attached together waits for one. The CPU does not sleep meanwhile, because it would be slower for a while.
-// The probes of system calls come last, because round trips make calls too.
+// Every round measures all workloads, because re-attaching waits for an RCU grace period, and probes attached together
+// share one. The CPU stays busy meanwhile, since it would be slower after sleeping. The probes of system calls come
+// last, because round trips make calls, too.
 class Trial {
 public:
 	Trial(BpfCard &card, const CalibrationOptions &options, int cpu)
@@ -114,7 +114,7 @@ public:
 			works_.push_back(&reset_);
 	}
 
-	// Off, on, off and so on, until there are enough rounds or the time is over.
+	// Alternates without and with probes, until there are enough rounds or the time is over.
 	Calibration run()
 	{
 		if (options_.check) {
@@ -123,7 +123,7 @@ public:
 		} else {
 			all_rounds();
 		}
-		if (!card_.options().resets_at_function()) // then it was measured on top of the system call probes
+		if (!card_.options().resets_at_function()) // else it was measured with the system call probes attached
 			for (std::size_t i = 0; i < reset_.rounds.size(); ++i)
 				reset_.rounds[i].before = reset_.rounds[i].after = syscall_.rounds[i].with;
 		if (discarded_.rounds.size() != syscall_.rounds.size())
@@ -156,7 +156,7 @@ private:
 		}
 	}
 
-	// So many rounds are measured together that there are enough in the time that is left.
+	// Chooses how many rounds to measure together, so that enough fit into the time left.
 	void fit(Clock::duration of_some, Clock::duration left)
 	{
 		const auto times = static_cast<std::size_t>(std::max<Clock::rep>(left / of_some, 1));
@@ -197,8 +197,8 @@ private:
 			work->measure(&Round::after, together_);
 	}
 
-	// The CPU is kept busy, but no more urgently than other threads would: a kernel thread of the usual priority,
-	// to which a trial does not leave the CPU, is what ends the period.
+	// Busy-waits at normal priority: the kernel thread that ends the grace period has normal priority, too, and
+	// needs the CPU.
 	void wait_for_grace_period()
 	{
 		if (!grace_period_.valid())
@@ -222,8 +222,8 @@ private:
 		work.measure(&Round::with, together_);
 	}
 
-	// The ring of this CPU is full from its next block on. What it takes without probes is known from the calls
-	// whose events are stored.
+	// Makes the ring of this CPU full from its next block on. The time without probes is known from the calls whose
+	// events are stored.
 	void measure_discarded()
 	{
 		constexpr int enough = 4 * EDC_BLOCK_SIZE / 16, calls = 100;
@@ -248,7 +248,7 @@ private:
 			card_.trace_process(::getpid(), is_traced);
 	}
 
-	// A probe that finds its ring full has another cost.
+	// A probe costs less with a full ring.
 	void free_rings()
 	{
 		for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
@@ -270,7 +270,7 @@ private:
 			return 0;
 		const double ns =
 		    quantile(units, 0.5) - quantile(between, 0.5) / (options_.clock->frequency_hz() / 1e9);
-		return ns > 0 ? ns : 0; // shorter than what it contains: then it was not measured
+		return ns > 0 ? ns : 0; // not positive: not measured
 	}
 
 	BpfCard &card_;
@@ -284,7 +284,7 @@ private:
 	Work fault_{"fault", {"page_fault_user", "minor_fault"}, 1, [this] { return faults_.time(); }};
 	Work rejected_{"rejected", {"sys_enter", "sys_exit"}, 1, [this] { return calls_.time(); }};
 	Work syscall_{"syscall", {"sys_enter", "sys_exit"}, 1, [this] { return calls_.time(); }};
-	Work discarded_{"discarded", {}, 1, {}}; // measured beside the others
+	Work discarded_{"discarded", {}, 1, {}}; // measured together with the others
 	Work reset_{
 	    "reset", {}, 1, [this] { return card_.options().resets_at_function() ? time_resets() : calls_.time(); }};
 	std::vector<Work *> works_{&sched_, &fault_, &syscall_};
@@ -314,7 +314,7 @@ Calibration calibrate(BpfCard &card, const CalibrationOptions &options)
 	try {
 		if (const CalibratedCost sample = card.time_sample(); sample.rounds > 0)
 			result.costs["sample"] = sample;
-	} catch (const Error &) { // after the privilege was given up: then the start's is all that is known
+	} catch (const Error &) { // privileges were dropped: keep the result of the start
 	}
 	return result;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What one event costs on the running machine: measured before a recording starts and after its last count was read,
-// with work whose events are known, alternately without and with probes. The probes are attached and detached in
-// between: being called is the larger part of their cost. Called by Recording; leaves the card
-// detached and reset.
+// with workloads whose events are known, alternately without and with probes. Probes are attached and detached, not
+// only disabled: calling a probe is the larger part of its cost. Called by Recording; leaves the card detached and
+// reset.
 #pragma once
 
 #include <map>
@@ -28,7 +28,7 @@ struct Calibration {
 struct CalibrationOptions {
 	bool tp = false;                        // how the recording attaches
 	bool filtering = false;                 // -p
-	bool probes = false;                    // measure those of functions too: attaching them needs a privilege
+	bool probes = false;                    // measure functions, too; attaching these needs a privilege
 	record::ClockSteering *clock = nullptr; // of the card
 	bool check = false;                     // a few rounds only
 };

@@ -15,11 +15,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int min_length_us = 8'000, max_length_us = 32'000;
-constexpr double min_apart = 24, max_apart = 72; // from one phase to the next, in lengths of it: 2 % of the time
-constexpr auto settling = 2ms;                   // after probes were detached or attached, code is cold
-constexpr int readings = 6;                      // of the progress, in a phase
-constexpr int max_share_of_readings = 200;       // they take at most this part of a CPU
-constexpr std::size_t max_phases = 1000;         // a longer recording has no more: they would say nothing new
+constexpr double min_apart = 24,
+		 max_apart = 72;           // interval between phases, as a multiple of their length: 2 % of the time
+constexpr auto settling = 2ms;             // after probes were detached or attached, code is cold
+constexpr int readings = 6;                // of the progress, in a phase
+constexpr int max_share_of_readings = 200; // they take at most this part of a CPU
+constexpr std::size_t max_phases = 1000;   // a longer recording makes no more phases
 
 double ms_since(std::chrono::steady_clock::time_point since)
 {
@@ -47,7 +48,7 @@ CalibrationPhases::CalibrationPhases(card::BpfCard &card, bool invariant_tsc, pi
 			    "it out ({})",
 			    error.what());
 	}
-	account_.number = account_.ticks = 0; // that was before the recording
+	account_.number = account_.ticks = 0; // discard what precedes the recording
 }
 
 void CalibrationPhases::stop()
@@ -107,7 +108,8 @@ void CalibrationPhases::resume(std::uint64_t since)
 	++account_.number;
 }
 
-// What a CPU runs is unknown until its next event, which on an idle one may be seconds away: run there for a moment.
+// Runs briefly on each CPU without events since then: its current thread is unknown until the next event, which on an
+// idle CPU may take seconds.
 void CalibrationPhases::show_quiet_cpus(std::uint64_t since) const
 {
 	cpu_set_t usual;
@@ -122,7 +124,7 @@ void CalibrationPhases::show_quiet_cpus(std::uint64_t since) const
 		cpu_set_t there;
 		CPU_ZERO(&there);
 		CPU_SET(cpu, &there);
-		has_moved |= ::sched_setaffinity(0, sizeof there, &there) == 0; // not if it is offline
+		has_moved |= ::sched_setaffinity(0, sizeof there, &there) == 0; // fails if the CPU is offline
 	}
 	if (has_moved)
 		::sched_setaffinity(0, sizeof usual, &usual);
@@ -160,7 +162,8 @@ PhasePart CalibrationPhases::part_of(const Part &part, const std::unordered_set<
 {
 	PhasePart result;
 	const auto difference = [](std::uint64_t begin, std::uint64_t end) {
-		return static_cast<double>(end - std::min(begin, end)); // what was not waited for is gone
+		return static_cast<double>(
+		    end - std::min(begin, end)); // children that nobody waited for are no longer in the sum
 	};
 	if (!part.begin.is_known || !part.end.is_known)
 		return result;

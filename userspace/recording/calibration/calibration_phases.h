@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// record --calibrate: what an event costs in the recorded command itself. A thread of its own detaches all probes for 8
-// to 32 ms at a time, 2 % of the time, and reads how far the command comes then, and directly before and after.
+// record --calibrate: what an event costs in the recorded command itself. A thread detaches all probes for 8 to 32 ms
+// at a time, 2 % of the time, and measures the command's progress during, directly before and after each such phase.
 //
-// Made by Recording when privileges were dropped; start() when the command may run, stop() before the probes are
-// detached for good, finish() when all blocks were drained. Each phase is a gap in the streams of the CPUs
+// Constructed by Recording after privileges are dropped; start() when the command may run, stop() before the probes are
+// detached for good, finish() when all blocks are drained. Each phase is a gap in the streams of the CPUs
 // (BpfCard::resume()).
 #pragma once
 
@@ -33,7 +33,7 @@ using recording_file::PhaseCost;
 
 class CalibrationPhases {
 public:
-	// `after_phase` is called in the thread. Detaches and attaches the probes once: throws Error where the kernel
+	// `after_phase` is called in the thread. Detaches and attaches the probes once; throws Error if the kernel
 	// refuses.
 	CalibrationPhases(card::BpfCard &card, bool invariant_tsc, pid_t command, Failure &failure,
 			  std::function<void()> after_phase);
@@ -43,14 +43,14 @@ public:
 	{
 		thread_ = failure_.watched([this] { run(); });
 	}
-	void stop(); // the probes are attached then
+	void stop(); // leaves the probes attached
 	// From the drain thread: a closed block of a CPU's first ring.
 	void block(const std::byte *block) { events_.block(block); }
 	PhaseCost finish(std::uint64_t lost) const;
 
 private:
 	using Clock = std::chrono::steady_clock;
-	// Two readings and what lies between them.
+	// The interval between two readings.
 	struct Part {
 		TreeProgress begin, end;
 		std::size_t number = 0; // in events_
@@ -65,7 +65,7 @@ private:
 	bool wait_until(Clock::time_point time); // false: the recording ends
 	std::uint64_t now() const { return read_sync(invariant_tsc_).time; }
 	Part measure(Clock::time_point until, bool with_probes, std::unordered_set<std::int32_t> &threads);
-	Clock::duration make_phase(Clock::duration length); // returns how long there were no probes
+	Clock::duration make_phase(Clock::duration length); // returns the time without probes
 	void resume(std::uint64_t since);
 	void show_quiet_cpus(std::uint64_t since) const;
 	PhasePart part_of(const Part &part, const std::unordered_set<std::int32_t> &threads, PhaseCost *sums) const;

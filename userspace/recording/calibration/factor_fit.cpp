@@ -13,11 +13,11 @@ namespace {
 constexpr std::array<const char *, 3> groups = {"syscall", "fault", "other"};
 using Groups = std::array<double, groups.size()>;
 
-constexpr double min_factor = 0.5;  // other code cannot pay much less than a loop
-constexpr double of_model = 0.15;   // a load differs by this much from what the factors say, besides its uncertainty
+constexpr double min_factor = 0.5;  // an event in other code costs little less than in a loop
+constexpr double of_model = 0.15;   // relative model error of a load, besides its measured uncertainty
 constexpr double normal_95 = 1.645; // standard deviations in half of a 90 % interval
-constexpr double max_width = 6;     // high / low of a range that says something
-constexpr int passes = 1000;        // until the factors do not move any more
+constexpr double max_width = 6;     // largest useful high / low of a range
+constexpr int passes = 1000;        // until the factors converge
 
 struct Equation { // factors * predicted = measured
 	Groups predicted{};
@@ -67,7 +67,7 @@ Groups solve(const std::vector<Equation> &equations)
 	return factors;
 }
 
-// How far the measured loads are from it: each demands no more than the end of its interval that is nearest.
+// The range of factors that the loads require: each only up to the nearest end of its interval.
 recording_file::CodeFactor apart(const std::vector<LoadCost> &loads, const std::vector<Equation> &equations,
 				 const Groups &factors)
 {
@@ -96,7 +96,7 @@ recording_file::CodeFactors fit_factors(const std::vector<LoadCost> &loads)
 	const recording_file::CodeFactor range = apart(usable, equations, factors);
 	recording_file::CodeFactors result;
 	for (std::size_t i = 0; i < groups.size(); ++i) {
-		double weight = 0; // of the factor, as if the others were known
+		double weight = 0; // of the factor, with the others fixed
 		for (const Equation &each : equations)
 			weight += each.weight * each.predicted[i] * each.predicted[i];
 		if (weight <= 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From what programs paid for the probes to what other code pays: a factor for each group of families, with a range
-// that holds for these programs.
+// Fits, from the measured overhead of programs, how much more an event costs in real code than in loops: a factor and
+// its range for each group of families.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace monitor::card {
 // "syscall", "fault", or "other".
 std::string factor_group(const std::string &family);
 
-// The factors that explain best, by their uncertainties, what the loads paid. Each factor's range: its own uncertainty,
-// and as much as the loads' intervals demand, but at least `min_apart` both ways. Throws Error if that says nothing.
+// Weighted least squares over the loads' overheads. A factor's range covers its own uncertainty and the loads'
+// intervals, but at least `min_apart` both ways. Throws Error if the range is too wide to be useful.
 recording_file::CodeFactors fit_factors(const std::vector<LoadCost> &loads);
 
 inline constexpr double min_apart = 0.5; // 11 of 13 programs that are not among the loads differ by less (cost.md)

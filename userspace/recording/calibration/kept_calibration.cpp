@@ -19,7 +19,7 @@ namespace {
 
 constexpr double max_cost_ns = 1e6;
 constexpr std::uint64_t max_rounds_kept = 1000;
-constexpr double noise_factor = 4; // costs that are further apart are not those of the same probe, whatever else ran
+constexpr double noise_factor = 4; // ratio of two costs beyond which noise cannot explain the difference
 
 bool is_possible(double ns)
 {
@@ -45,7 +45,7 @@ CostCheck compare_costs(const recording_file::CalibratedCosts &before, const rec
 {
 	CostCheck result = CostCheck::agrees;
 	for (const auto &[what, cost] : before) {
-		if (what == "discarded") // of few calls: it decides nothing
+		if (what == "discarded") // too few calls to compare
 			continue;
 		const auto found = now.find(what);
 		if (found == now.end())
@@ -96,7 +96,7 @@ void CalibrationFile::forget_costs(bool tp) const
 {
 	KeptCalibration rest{.key = key_, .tp = tp};
 	const std::string text = json_dump(recording_file::JsonWriter::json_of(rest)) + "\n";
-	// Half of it is not read either: then all is measured again.
+	// A partly written file is invalid, so the next recording measures again.
 	if (file_ && ::ftruncate(file_.get(), 0) == 0 && ::pwrite(file_.get(), text.data(), text.size(), 0) < 0)
 		return;
 }

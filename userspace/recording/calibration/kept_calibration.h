@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an earlier recording of this boot has found out about the probes: how they are attached here, and what an event
-// costs. A file in /run/monitor for each kind of recording, which its key names. Its content is untrusted.
+// Caches, for this boot, how probes are attached on this machine and what an event costs: a file in /run/monitor for
+// each kind of recording, identified by a key. Its content is untrusted.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 namespace monitor::card {
 
 struct KeptCalibration {
-	std::string key{};            // of what it holds
+	std::string key{};            // the kind of recording
 	bool tp = false;              // as Preflight
 	std::uint64_t measured_s = 0; // real time
-	Calibration measured{};       // no costs: only the above is known
+	Calibration measured{};       // without costs: only the above is known
 
 	void fields(auto &v)
 	{
@@ -25,25 +25,23 @@ struct KeptCalibration {
 	}
 };
 
-// Whether it is good enough: enough rounds, nothing negative, and the times without probes agree.
+// Whether it can be cached: enough rounds, no negative costs, and consistent times without probes.
 bool can_be_kept(const Calibration &measured);
 
-// What a later measurement of fewer rounds says about an earlier one. Undecided: its times without probes differ by too
-// much among themselves.
+// Compares an earlier measurement with a later one of fewer rounds. Undecided: the times without probes vary too much.
 enum class CostCheck { agrees, contradicts, undecided };
 CostCheck compare_costs(const recording_file::CalibratedCosts &before, const recording_file::CalibratedCosts &now);
 
 class CalibrationFile {
 public:
-	// Opens the file of this key, if there is one that nobody else can write. "": there is none, and nothing is
-	// kept.
+	// Opens the file of this key, unless others can write it. "": no caching.
 	explicit CalibrationFile(std::string key, std::string directory = "/run/monitor");
 
-	// None: also if what is in the file is damaged, of another key, or no possible figure.
+	// None if there is no file, or it is damaged, of another key, or implausible.
 	std::optional<KeptCalibration> read() const;
-	// Replaces the file, as far as that is possible.
+	// Replaces the file; ignores errors.
 	void write(KeptCalibration kept);
-	// From now on it says only how probes are attached. Needs no privilege.
+	// Removes the costs from the file, and keeps how probes are attached. Needs no privilege.
 	void forget_costs(bool tp) const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many times as much as in loops an event costs in other code, on this machine: measured once by monitor doctor
-// --calibrate, in a file of /run/monitor that only root writes.
+// Caches the factors by which an event costs more in real code than in loops on this machine, from monitor doctor
+// --calibrate, in a file in /run/monitor that only root can write.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace monitor::card {
 
-// What it was measured from: a program's added CPU time, and what the loops say of the same events.
+// A program's measured overhead, and the prediction from loops for the same events.
 struct LoadCost {
 	std::string name;
 	std::uint64_t events = 0;                        // in a run
@@ -48,8 +48,7 @@ class FactorsFile {
 public:
 	explicit FactorsFile(std::string key, std::string directory = "/run/monitor");
 
-	// Empty: they were not measured, or for another key; or the file cannot be used: `why_not` is a sentence with
-	// the remedy then.
+	// Empty: not measured for this key, or the file is unusable: then `why_not` has a message with the remedy.
 	recording_file::CodeFactors read(std::string &why_not) const;
 	// Throws Error.
 	void write(KeptFactors kept) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For which machine what was measured of the probes holds.
+// Identifies the machine for which cached measurements of the probes are valid.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace monitor::card {
 
 // CPU model, kernel, its mode of preemption, and the probes.
 std::string machine_and_card();
-// Of these, and this version. The directory: MONITOR_FACTORS in the environment, else /run/monitor.
+// The file for this machine and version, in $MONITOR_FACTORS or /run/monitor.
 FactorsFile factors_of_this_machine();
 
 } // namespace monitor::card

@@ -11,7 +11,7 @@
 namespace monitor::record {
 namespace {
 
-// In a part: less is no measure. Time in user mode is counted by ticks, of 1 to 10 ms.
+// Minimum progress in a part. User time is counted in ticks of 1 to 10 ms.
 constexpr std::array<double, EDC_PROGRESS_COUNTERS> min_progress = {16, 16, 16, 8e6};
 constexpr double normal_95 = 1.645;
 
@@ -37,7 +37,7 @@ std::vector<Phase> usable(const std::vector<Phase> &phases, std::size_t counter)
 	return found;
 }
 
-// How much the two parts with probes differ. What is without them has no part in the choice of the counter.
+// How much the two parts with probes differ. The part without probes must not influence the choice of the counter.
 double scatter(const std::vector<Phase> &phases, std::size_t counter)
 {
 	std::vector<double> differences;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What an event of the recorded command costs, from phases in which no probe was attached (record --calibrate): the
-// command's CPU time per unit of progress without probes, and directly before and after with them. Called at the end
-// of a recording by calibration_phases.cpp.
+// Estimates the cost of an event in the recorded command from phases without probes (record --calibrate): compares the
+// CPU time per unit of progress in a phase with that directly before and after it. Called at the end of a recording by
+// calibration_phases.cpp.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace monitor::record {
 struct PhasePart {
 	double cpu_ns = 0;
 	std::array<double, EDC_PROGRESS_COUNTERS> progress{};
-	double events = 0; // that were recorded of it
+	double events = 0; // recorded events of the command
 };
 
 struct Phase {
@@ -31,12 +31,12 @@ inline constexpr std::size_t min_phases = 8;
 struct Median {
 	double low = 0, median = 0, high = 0;
 };
-// As Hodges and Lehmann estimate it, with the interval that belongs to it (Wilcoxon's signed ranks). Not of nothing.
+// The Hodges-Lehmann estimate, with its interval from Wilcoxon's signed ranks. `values` must not be empty.
 Median median_of(const std::vector<double> &values);
 
 struct PhaseEstimate {
 	double low = 0, median = 0, high = 0; // ns per event; a 90 % interval
-	std::size_t phases = 0;               // that it is made of
+	std::size_t phases = 0;               // used in the estimate
 	std::size_t counter = 0;              // EDC_PROGRESS_*: by which progress was measured
 	std::string why_unknown;              // "": the above is known
 };

@@ -24,7 +24,7 @@ void PhaseEvents::end(std::uint64_t time)
 
 void PhaseEvents::count(std::uint64_t time, std::int32_t thread, unsigned id)
 {
-	// The part that begins last before it.
+	// The latest part that begins before `time`.
 	const auto after = std::ranges::upper_bound(parts_, time, {}, &Part::begin);
 	if (after != parts_.begin() && time < std::prev(after)->end)
 		++std::prev(after)->events[{thread, id}];
@@ -37,7 +37,7 @@ void PhaseEvents::block(const std::byte *block)
 	const std::lock_guard guard(lock_);
 	const auto after = std::ranges::upper_bound(parts_, header.timestamp_end, {}, &Part::begin);
 	if (header.level != 0 || after == parts_.begin() || std::prev(after)->end <= header.timestamp_begin)
-		return; // most blocks are of no part
+		return; // most blocks are in no part
 	auto thread = static_cast<std::int32_t>(header.tid);
 	const std::size_t end = std::min<std::size_t>(header.content_size / 8, EDC_BLOCK_SIZE);
 	std::uint64_t time = header.timestamp_begin;
@@ -50,7 +50,7 @@ void PhaseEvents::block(const std::byte *block)
 		time += static_cast<std::uint32_t>(edc_token_time(token) - static_cast<std::uint32_t>(time));
 		if (id == EDC_ID_SCHED_SWITCH && at + 16 <= end) {
 			std::memcpy(&word, block + at + 8, sizeof word);
-			thread = static_cast<std::int32_t>(word >> 32); // its probe runs in the next one's time
+			thread = static_cast<std::int32_t>(word >> 32); // its probe runs after the switch
 		}
 		count(time, thread, id);
 		at += 8 * (1 + words);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which threads posted how many events in parts of a recording, for record --calibrate: the drain thread shows it the
-// blocks of the CPUs' first rings, another thread says when a part begins and ends.
+// Counts events by thread in parts of a recording, for record --calibrate. The drain thread passes the blocks of the
+// CPUs' first rings, another thread begins and ends parts.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ public:
 
 	void block(const std::byte *block);
 
-	// When all blocks were shown: the events of these threads in a part, by class id.
+	// After the last block: the events of these threads in a part, by class id.
 	std::map<unsigned, std::uint64_t> of(std::size_t part, const std::unordered_set<std::int32_t> &threads) const;
 
 private:

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr unsigned pinned_tasks = 4;
 constexpr auto pinned_time = 12ms; // CPU time of each: several time slices
-// A virtual CPU that its host stops for most of this time meets few preemptions: then the tasks go on.
+// A virtual CPU that its host stops for most of this time sees few preemptions: then the trial is extended.
 constexpr unsigned min_wakeups = 200;
 constexpr auto max_time = 300ms;
 
@@ -43,14 +43,14 @@ std::uint64_t misses_of_calls(const BpfCard &card)
 	return misses;
 }
 
-// A task of the highest class that wakes often and makes calls: if a probe can be preempted at all, it finds one that
-// is. Without it, a kernel that preempts lazily switches at system call exits only, and shows its misses later.
+// A SCHED_FIFO task that wakes often and makes calls, to preempt a probe if that is possible at all. Without it, a
+// kernel with lazy preemption switches at system call exits only, and misses would show only later.
 std::uint64_t call_in_between(int cpu, const std::stop_token &stop, std::atomic<unsigned> &wakeups)
 {
 	pin_to(cpu);
 	sched_param highest{};
 	highest.sched_priority = 1;
-	::sched_setscheduler(0, SCHED_FIFO, &highest); // if refused, the others alone decide
+	::sched_setscheduler(0, SCHED_FIFO, &highest); // may fail: then only the other tasks preempt
 	std::uint64_t calls = 0;
 	while (!stop.stop_requested()) {
 		const timespec pause{0, 50'000};
@@ -112,7 +112,8 @@ Preflight preflight(BpfCard &card)
 	const int cpu = std::max(::sched_getcpu(), 0);
 	run_trial(cpu, [&] {
 		test_calls(card, cpu, result);
-		// Calls that are not probed tell nothing: then what is unknown attaches the safe way, which costs more.
+		// Without probed calls there is no evidence: if preemption is unknown, attach the safe, more expensive
+		// way.
 		const bool unknown = !preempted && !result.calls;
 		if (result.tp || (!result.missing && !unknown))
 			return;

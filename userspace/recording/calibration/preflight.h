@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Before a recording starts: whether probes at tracepoints can be preempted here, and whether they see all calls of a
-// trial. The kernel does not run a preempted probe for any other task of its CPU: if they can be preempted, or calls
-// are missing, the classes concerned attach as tp_* programs. Called by Recording; leaves the card detached and reset.
+// Before a recording: whether probes at tracepoints can be preempted on this kernel, and whether they see all system
+// calls of a trial. While a BPF program is preempted, the kernel skips it for other tasks on that CPU: if that is
+// possible, or calls are missing, the classes concerned attach as tp_* programs. Called by Recording; leaves the card
+// detached and reset.
 #pragma once
 
 #include "recording/card/bpf_card.h"

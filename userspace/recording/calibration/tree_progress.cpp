@@ -8,7 +8,7 @@
 namespace monitor::record {
 namespace {
 
-// Exact also for threads that run, unlike what the iterator has. 0: there is no such process any more.
+// Exact for running threads, too, unlike the iterator's value. 0: the process is gone.
 std::uint64_t cpu_ns_of(pid_t process)
 {
 	clockid_t clock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How far a process and its descendants have come, by counters that the kernel keeps anyway. Called by
-// calibration_phases.cpp before and after each part of a phase.
+// Progress of a process and its descendants, by counters that the kernel keeps anyway. Called by calibration_phases.cpp
+// before and after each part of a phase.
 #pragma once
 
 #include <array>
@@ -14,14 +14,14 @@
 
 namespace monitor::record {
 
-// Sums of all that ever ran there; of what was not waited for, only while it ran.
+// Sums over the process tree, including waited-for children that have ended.
 struct TreeProgress {
 	bool is_known = false; // else the kernel refused, or the process is gone
 	std::uint64_t cpu_ns = 0;
 	std::array<std::uint64_t, EDC_PROGRESS_COUNTERS> count{};
 };
 
-// `threads`: those of the tree are added.
+// Adds the tree's threads to `threads`.
 TreeProgress read_progress(const card::BpfCard &card, pid_t root, std::unordered_set<std::int32_t> &threads);
 
 } // namespace monitor::record

@@ -21,7 +21,7 @@
 namespace monitor::card {
 namespace {
 
-constexpr std::size_t calls_per_cpu = 1000; // if one in 64 is lost, that is 15 of them
+constexpr std::size_t calls_per_cpu = 1000; // a loss of one in 64 shows as 15
 constexpr int max_tries = 30;               // until no other thread ran on the CPU during the calls
 constexpr int clock_reads = 20;
 
@@ -49,7 +49,8 @@ std::uint64_t seen(const edc_cpu &area, std::initializer_list<unsigned> ids)
 	return sum;
 }
 
-// How far the clock set with which the probes convert monotonic time is off the TSC now, plus the width of the read.
+// Offset of the probes' trace time (monotonic time converted by the clock set) from the TSC, plus the width of the
+// read.
 std::uint64_t clock_error(const edc_clock &clock)
 {
 	std::uint64_t width = ~0ull, time = 0, ns = 0;
@@ -76,7 +77,7 @@ std::uint64_t outside(std::uint32_t time, const Bracket &bracket)
 	return static_cast<std::uint64_t>(std::max({early, late, 0}));
 }
 
-// Where the ring's next token goes: a block's number, and a position in it if the block is open.
+// The ring's write position: a block's number, and an offset in it if the block is open.
 struct Place {
 	std::uint64_t block = 0, pos = 0;
 };
@@ -110,7 +111,7 @@ void compare_times(const BpfCard &card, unsigned cpu, Place from, const Brackets
 			std::memcpy(&token, card.memory(cpu) + at, sizeof token);
 			const unsigned id = edc_token_id(token);
 			if (words[id] == unknown_words)
-				return; // of counters: its length depends on what is counted
+				return; // counters: of varying length
 			if (id == EDC_ID_SYS_ENTER)
 				take(entries, token);
 			else if (id == EDC_ID_SYS_EXIT || id == EDC_ID_SYS_EXIT_LONG)
@@ -119,7 +120,7 @@ void compare_times(const BpfCard &card, unsigned cpu, Place from, const Brackets
 		}
 	}
 	if (entries < brackets.size() || exits < brackets.size())
-		return; // filtered, or the ring was full; what follows the calls does not matter
+		return; // filtered, or the ring was full; tokens after the calls do not matter
 	found.brackets = brackets.size();
 	found.outside = furthest;
 	found.width = ~0ull;
@@ -170,7 +171,7 @@ bool probes(const BpfCard &card, const char *event)
 	return std::ranges::any_of(card.attached(), [&](const std::string &name) { return name.ends_with(event); });
 }
 
-// Only the CPU whose turn it is posts, so the rings of the others need not hold what happens there.
+// Only one CPU posts at a time, so that the others' rings do not fill up.
 std::vector<CallWitness> take_turns(const BpfCard &card)
 {
 	cpu_set_t allowed;
@@ -192,7 +193,7 @@ std::vector<CallWitness> take_turns(const BpfCard &card)
 
 } // namespace
 
-// Without memory, a thread, or the privilege to attach there is no witness; the recording works without.
+// Returns nothing if memory, a thread, or the privilege to attach is missing; the recording works without it.
 std::vector<CallWitness> witness_calls(BpfCard &card, bool tp, bool filtering)
 {
 	std::vector<CallWitness> all;

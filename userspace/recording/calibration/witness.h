@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A witness for the probes that uses none of their own figures: system calls made here on each CPU, each between two
-// direct reads of the TSC. The probes must have seen exactly these calls, and their tokens must lie between the reads.
-// Called by Recording before a recording and after its trace is complete, so nothing of it is in
-// the trace; written to recording.json and judged by answers/check/witness.cpp.
+// An independent check of the probes: makes system calls on each CPU, each between two reads of the TSC. The probes
+// must see exactly these calls, with times between the reads. Called by Recording before a recording and after its
+// trace is complete, so its events are not in the trace. The result is in recording.json and judged by
+// answers/check/witness.cpp.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,8 @@ namespace monitor::card {
 
 using recording_file::CallWitness;
 
-// For each CPU that this process may use; none if system calls are not probed, or cannot be. Only while nothing is
-// attached and the rings are unused; leaves the card detached and reset.
+// One result per CPU that this process may use; empty if system calls are not probed. Only while nothing is attached
+// and the rings are unused; leaves the card detached and reset.
 std::vector<CallWitness> witness_calls(BpfCard &card, bool tp, bool filtering);
 
 } // namespace monitor::card

@@ -33,13 +33,13 @@ void call(int count)
 
 } // namespace
 
-// Not fewer than what makes reading the clock a small part of it.
+// Enough units that reading the clock takes a small part.
 template <class Work> int Units::count(const Work &work)
 {
 	constexpr int first = 10, min_units = 20;
 	constexpr double enough_ns = 100'000;
 	if (count_ == 0) {
-		work(first); // the first calls are slower than the rest
+		work(first); // warm up
 		const auto start = cpu_time();
 		work(first);
 		const double fitting = enough_ns * first / std::max(ns(cpu_time() - start), 1.0);
@@ -59,7 +59,7 @@ double Calls::time(int calls)
 {
 	const auto start = cpu_time();
 	call(calls);
-	return ns(cpu_time() - start) / (calls + 1); // reading the clock twice is a call, too
+	return ns(cpu_time() - start) / (calls + 1); // + 1: reading the clock is a call, too
 }
 
 RoundTrips::RoundTrips(int cpu) : there_(make_pipe(cannot_create)), back_(make_pipe(cannot_create))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Work whose events are known, for the calibration: each call does one piece of it and returns its CPU time in ns per
-// unit. Some of it is done first, untimed, because attaching a probe stops the CPU and empties its caches. On a slow
-// machine a piece has fewer units, so that enough pieces fit into the time of the calibration.
+// Workloads with known events, for the calibration: each call runs one piece and returns its CPU time in ns per unit. A
+// piece warms up first, because attaching a probe stops the CPU and empties its caches. On a slow machine a piece has
+// fewer units, so that enough pieces fit into the calibration.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace monitor::card {
 
-// How many units a piece of work has: decided once, by the CPU time of the first few.
+// The number of units of a piece: chosen once, from the CPU time of the first few.
 class Units {
 public:
 	explicit Units(int max) : max_(max) {}
-	// `work` does as many units as it is told.
+	// `work(n)` does n units.
 	template <class Work> int count(const Work &work);
 
 private:
@@ -30,7 +30,7 @@ private:
 class Calls {
 public:
 	double time();
-	// Of so few that their caches are not prepared.
+	// The same for few calls, with cold caches.
 	static double time(int calls);
 
 private:
@@ -54,7 +54,7 @@ private:
 	clockid_t partner_clock_ = 0;
 };
 
-// A unit is the first read of a page that has no memory yet: the kernel maps its page of zeros.
+// A unit is the first read of an unmapped page: the kernel maps its zero page.
 class Faults {
 public:
 	Faults();

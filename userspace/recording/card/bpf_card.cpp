@@ -59,7 +59,7 @@ void BpfCard::set_matcher(const EventMatcher &matcher)
 	if (const edc_matcher *tables = matcher.kernel_tables())
 		skeleton_->data_matcher->matcher = *tables;
 	for (const EventMatcher::Class &cls : matcher.classes)
-		if (cls.is_counted()) // what a thread did is posted by the switch away from it, when it has ended
+		if (cls.is_counted()) // thread_counts is posted by the last switch of a thread
 			counted_.insert(cls.name == "thread_counts" ? "sched_switch" : cls.name);
 }
 
@@ -82,7 +82,7 @@ bool BpfCard::sample_all(std::uint32_t began_on, std::uint64_t number)
 
 std::map<unsigned, double> BpfCard::time_judgements(const EventMatcher &matcher)
 {
-	constexpr int runs = 5; // the fastest: an interrupt only adds
+	constexpr int runs = 5; // the fastest counts: interrupts only add time
 	std::map<unsigned, double> times;
 	for (const EventMatcher::Class &cls : matcher.classes) {
 		if (module() || (cls.patterns == 0 && cls.belongs == 0) ||
@@ -149,7 +149,7 @@ void BpfCard::reset()
 	empty();
 	if (!module())
 		stacks_->reset();
-	if (options().overwriting) // no trigger can hold the rings before the recorder expects it
+	if (options().overwriting) // triggers cannot hold the rings before arm()
 		area(0).reader.hold = EDC_HOLD_UNARMED;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The BPF card: decides how each probe is attached, and provides the recording with its rings (card_memory.h), counts
-// and lists. With the kernel module, the rings and most probes are the module's; BPF programs probe the rest and post
-// through the module's kfuncs. bpf_card_attach.cpp attaches and detaches them, bpf_card.cpp has the other operations of
-// a recording. One thread loads and attaches; afterwards only the drain thread reads the rings.
+// The BPF card: attaches the probes, and gives the recording their rings (card_memory.h), counts and thread lists. With
+// the kernel module, the rings and most probes are the module's; BPF programs probe the rest and post through the
+// module's kfuncs. bpf_card_attach.cpp attaches and detaches them, bpf_card.cpp has the other operations of a
+// recording. One thread loads and attaches; afterwards only the drain thread reads the rings.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct bpf_program;
 
 namespace monitor::card {
 
-// An event of each CPU, and who takes it where a CPU came online, which may throw Error.
+// A per-CPU perf event, and the callback that gets it for a CPU that came online; it may throw Error.
 struct OpenedLate {
 	std::string name;
 	perf_event_attr attributes{};
@@ -59,7 +59,7 @@ public:
 
 	// How often the probes of each function were hit so far, with leaves_functions_out.
 	std::vector<std::uint64_t> function_hits() const;
-	// From now on it is not recorded any more. Needs no privilege.
+	// Stops recording this function. Needs no privilege.
 	void leave_out_function(std::size_t number) { functions_.detach(number); }
 
 	// What an event of a function costs; no rounds: unknown, or --functions was not requested. Clears the rings.
@@ -71,24 +71,24 @@ public:
 	// Detach all probes and wait until none runs any more. None posts before reset().
 	void detach();
 
-	// With CardOptions::suspending, between attach() and detach(), any one thread: a phase without probes. They
-	// are detached, except that those of page faults are only disabled; nothing is recorded until resume() has
-	// attached them again. It needs no privilege, but may throw Error on kernels before 5.19, which refuse it.
-	// Before resume(), wait_for_probes(). Returns how many streams of CPUs it has marked with a gap: one discarded
-	// token in each, which there was not. `since`: the time before suspend().
+	// A phase without probes: with CardOptions::suspending, between attach() and detach(), in any one thread.
+	// suspend() detaches the probes (those of page faults are only disabled); call wait_for_probes() before
+	// resume(), which attaches them again. Needs no privilege, but may throw Error on kernels before 5.19. resume()
+	// returns how many CPU streams it has marked with a gap, by one discarded token that did not exist. `since`:
+	// the time before suspend().
 	void suspend();
 	unsigned resume(std::uint64_t since);
 	std::vector<edc_progress> list_progress() const;
 
-	// Groups of cgroup 2 that were made since the card was loaded or this was called last, in their order; any one
-	// thread. The descriptor is readable when there are some; -1: the kernel does not tell.
+	// cgroup v2 groups created since the card was loaded or since the last call, in order; any one thread. The
+	// descriptor is readable when there are some; -1: not supported by the kernel.
 	int new_cgroups() const { return new_cgroups_.fd(); }
 	std::vector<edc_new_cgroup> take_new_cgroups() { return new_cgroups_.take(); }
 
-	// CPUs that come online, or come back, which ended what was opened for them. prepare_late_cpus(): when the
-	// probes are attached and before the privilege is dropped: a process of its own, which is this user's, keeps
-	// it. late_cpus() is readable when there are some; -1: the kernel does not tell. open_late_cpus(): what is
-	// opened for each CPU is opened there, by the thread that detaches; also what `others` have.
+	// CPUs that come online, or come back, whose earlier perf events ended. prepare_late_cpus(): after the probes
+	// are attached and before privileges are dropped; starts a process of this user that keeps the privilege.
+	// late_cpus() is readable when there are some; -1: not supported by the kernel. open_late_cpus(): opens the
+	// per-CPU events there, including `others`; by the thread that detaches.
 	void prepare_late_cpus(const record::User &user, std::vector<OpenedLate> others);
 	int late_cpus() const { return new_cpus_.fd(); }
 	std::vector<recording_file::LateCpu> open_late_cpus();
@@ -98,8 +98,8 @@ public:
 
 	// With CardOptions::matching, before attach().
 	void set_matcher(const EventMatcher &matcher);
-	// What a judgement of this matcher takes in ns, by class that is not decided as a whole; empty: not measured,
-	// because the module judges. Clears the counts. Needs the privilege to run a program.
+	// The cost in ns of evaluating this matcher, by class; only classes whose events are evaluated. Empty: not
+	// measured, because the module evaluates. Clears the counts. Needs the privilege to run a program.
 	std::map<unsigned, double> time_judgements(const EventMatcher &matcher);
 
 	// Clear all tokens and counts. Only while nothing is attached.
@@ -109,21 +109,21 @@ public:
 
 	// With CardOptions::stacks only.
 	StackMemory stack_memory() const { return stacks_->memory(); }
-	// See StackProbes; the thread that detaches, time_stack_interrupt() after it has.
+	// See StackProbes. Called by the thread that detaches; time_stack_interrupt() after detach().
 	void follow_command() { stacks_->follow_command(); }
 	void stop_stack_timers() { stacks_->detach_timers(); }
 	double time_stack_interrupt() { return stacks_->time_interrupt(); }
 
-	// What all CPUs do, each posts as a `sample`. `began_on`: whose token with this number a probe posted; or
-	// EDC_CPU_UNKNOWN, and 0 for the next number. With the module, which has numbers of its own, the probe has them
-	// all posted. False: it could not be taken.
+	// Samples all CPUs: each posts a `sample`. `began_on`: the CPU whose token a probe has already posted with this
+	// `number`; else EDC_CPU_UNKNOWN, and 0 for the next number. With the module the probe has already sampled all
+	// CPUs. False: failed.
 	bool sample_all(std::uint32_t began_on, std::uint64_t number);
 	// How often the kernel refused to run a program because it was already running on that CPU, by name.
 	std::map<std::string, std::uint64_t> misses() const;
 	// Since the last attach; final after detach().
 	std::map<std::string, std::uint64_t> fault_counts() const;
 
-	// See task_lists.h; so does list_progress(). prepare_task_lists(): while the process has the privilege.
+	// See task_lists.h, also for list_progress(). Call prepare_task_lists() while the process has the privilege.
 	void prepare_task_lists(unsigned lists);
 	std::vector<edc_task> list_tasks();
 

@@ -38,7 +38,7 @@ void BpfCard::attach(bool tp)
 	skeleton_->bss->stacks_running = 1;
 	const auto is_sample = [](const std::string &name) { return class_of(name) == "sample"; };
 	if (std::ranges::none_of(attached_, is_sample))
-		return; // or they are neither kept nor counted
+		return; // else its events are neither kept nor counted
 	if (module() && options().sample_every_ns)
 		module()->sample_every(options().sample_every_ns);
 	else if (!module())
@@ -133,7 +133,7 @@ void BpfCard::attach_reset(std::size_t number)
 	links_.push_back(std::move(link));
 }
 
-// The module's probes judge too; the tables are theirs until the next call.
+// Turns the evaluation of events on or off, also in the module.
 void BpfCard::judge(bool on)
 {
 	if (!options().matching)
@@ -143,7 +143,7 @@ void BpfCard::judge(bool on)
 	skeleton_->bss->judging = on;
 }
 
-// What is open, by probe.
+// The open per-CPU events, by probe.
 std::vector<OpenedLate> BpfCard::own_events()
 {
 	std::vector<OpenedLate> all;
@@ -186,7 +186,7 @@ std::vector<recording_file::LateCpu> BpfCard::open_late_cpus()
 			try {
 				opened_late_[number].take(cpu, std::move(event));
 				late.opened.push_back(opened_late_[number].name);
-			} catch (const Error &) { // it is missing there
+			} catch (const Error &) { // missing on that CPU
 			}
 		}
 	}
@@ -194,8 +194,8 @@ std::vector<recording_file::LateCpu> BpfCard::open_late_cpus()
 }
 
 // Closing a link does not end its program where tracepoints are preemptible: a task may be between the tracepoint and
-// the program. So make the probes stop and wait for a grace period; after that no probe writes any more. It is awaited
-// with the links closed: what is attached next to the same tracepoints would wait for another one else.
+// the program. So stop the probes and wait for a grace period, after which no probe writes. Close the links first: else
+// the next attachment to the same tracepoints would wait for another grace period.
 void BpfCard::detach()
 {
 	// The fault events' own counts end exactly with their probe: disable first, then read.
@@ -218,7 +218,7 @@ void BpfCard::detach()
 
 void BpfCard::suspend()
 {
-	// In this order the events' own counts are those of what the probes saw.
+	// In this order the events' own counts match what the probes saw.
 	fault_events_.disable();
 	stop_probes(true);
 	links_.clear();

@@ -50,7 +50,7 @@ Link link_to_event(bpf_program *program, const Fd &event)
 	if (!link)
 		throw Error(errno,
 			    fmt::format("cannot attach the probe {} ({})", bpf_program__name(program), why_refused()));
-	fd.release(); // the link closes it
+	fd.release(); // now owned by the link
 	return link;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The attachment of a BPF program, which ends with the link, and why the kernel refused one; the reader's end of a BPF
+// Wrappers of libbpf: links that detach when destroyed, the kernel's reason for refusing one, and the reader of a BPF
 // ring buffer.
 #pragma once
 
@@ -24,12 +24,12 @@ struct RingBufferDeleter {
 };
 using RingBuffer = std::unique_ptr<ring_buffer, RingBufferDeleter>;
 
-// Runs the program when the perf event occurs, and enables that. Throws Error.
+// Attaches the program to the perf event, and enables the event. Throws Error.
 Link link_to_event(bpf_program *program, const Fd &event);
 
-// From here on the library's warnings are kept instead of printed; with MONITOR_DEBUG set they are printed.
+// Collects libbpf's warnings instead of printing them, unless MONITOR_DEBUG is set.
 void keep_warnings();
-// The first of them, which gives the reason.
+// The first warning, which has the reason.
 std::string why_refused();
 
 } // namespace monitor::card

@@ -38,7 +38,7 @@ RingBuffer open_wakeup(const bpf_map *map)
 
 } // namespace
 
-// One page after the blocks is never used: the verifier sees that whatever starts within the blocks fits.
+// One unused page after the blocks proves to the verifier that whatever starts within the blocks fits.
 CardMemory::CardMemory(const CardOptions &options)
     : options_(options),
       module_(options.module ? std::make_unique<ModuleCard>(
@@ -136,7 +136,7 @@ void CardMemory::trace_process(int pid, bool is_traced)
 	if (module_)
 		return module_->trace(pid, is_traced);
 	if (pid <= 0 || pid >= EDC_PROCESS_NUMBERS)
-		return; // no process has this number
+		return; // not a valid PID
 	auto *words = reinterpret_cast<std::uint64_t *>(traced_.data());
 	const std::uint64_t bit = std::uint64_t(1) << (pid % 64);
 	if (is_traced)
@@ -188,9 +188,9 @@ unsigned CardMemory::mark_gaps(std::uint64_t since) const
 {
 	unsigned marked = 0;
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
-		edc_ring &ring = area(cpu).level[0].ring; // no probe writes it now
+		edc_ring &ring = area(cpu).level[0].ring; // no probe is running
 		if (!ring.opened)
-			continue; // what is before its first block is unknown anyway
+			continue; // before its first block everything is unknown anyway
 		++marked;
 		ring.discarded++;
 		ring.last_time = std::max<__u64>(ring.last_time, since);

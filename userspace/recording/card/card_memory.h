@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The memory that the probes of a card share with the recorder: an area of each CPU with its rings and counts, which
-// processes are recorded, and what times and triggers remember. It is in maps of the BPF programs, or the kernel
-// module's. One thread reads the rings.
+// The memory shared by the probes of a card and the recorder: per-CPU areas with rings and counts, the set of recorded
+// processes, and the state of --time and --trigger. In maps of the BPF programs, or of the kernel module. One thread
+// reads the rings.
 #pragma once
 
 #include <array>
@@ -45,10 +45,10 @@ public:
 	int firing_wakeup_fd() const;
 	short firing_events() const;
 	void heard_firings();
-	// First events of a trigger from before this time, that were not followed by a second one. Each is taken once.
+	// Takes a trigger's first events older than `before` that were not followed by a second one.
 	std::vector<edc_pending_start> take_overdue(unsigned trigger, std::uint64_t before);
-	// As probes do. pause_storing(): whether that began one, resume_storing(): when the one that it ended began, 0:
-	// none.
+	// As in probes. pause_storing(): whether it began a pause; resume_storing(): the start of the pause that it
+	// ended, 0: none.
 	bool pause_storing(std::uint64_t time) { return edc_pause(&area(0).reader.paused, time); }
 	std::uint64_t resume_storing() { return edc_resume(&area(0).reader.paused); }
 	std::uint64_t unsampled() const; // samples that probes could not take
@@ -60,15 +60,16 @@ public:
 	// Nothing is recorded while probes are stopped.
 	void stop_probes(bool stopped) const;
 	void stop_probes_of(unsigned cpu, bool stopped) const;
-	// Until none is in progress that began before they were stopped or detached.
+	// Waits until all probes that began before they were stopped or detached have ended.
 	void wait_for_probes() const;
 
 protected:
-	// Maps the card's own, when it is loaded. Throws Error.
+	// Maps the BPF card's memory after loading. Throws Error.
 	void map(const ::card &skeleton);
 	// Clears all tokens, counts and traced processes.
 	void empty();
-	// One discarded token in each stream that has a block, after `since`. Returns how many. While no probe runs.
+	// Marks a gap by one discarded token after `since` in each stream that has a block. Returns the number of
+	// streams. Only while no probe runs.
 	unsigned mark_gaps(std::uint64_t since) const;
 
 private:

@@ -104,7 +104,7 @@ void CardPrograms::configure_maps()
 		bpf_map__set_max_entries(maps.traced, EDC_PROCESS_NUMBERS / 64);
 }
 
-// Whether it is loaded. Those of stacks and samples are left to StackProbes and SampleTimers.
+// Decides whether a program is loaded. Those of stacks and samples are decided by StackProbes and SampleTimers.
 void CardPrograms::select(bpf_program *program)
 {
 	const auto &progs = skeleton_->progs;
@@ -112,7 +112,8 @@ void CardPrograms::select(bpf_program *program)
 	const std::string name = bpf_program__name(program);
 	const std::string event = class_of(name);
 	const auto load_if = [program](bool load) { bpf_program__set_autoload(program, load); };
-	if (is_tp_program(name) && (!options_.tp_programs || of_module)) // the module's rings may be posted to anywhere
+	if (is_tp_program(name) &&
+	    (!options_.tp_programs || of_module)) // posting to the module's rings works in any context
 		return load_if(false);
 	if (program == progs.sample_here)
 		return load_if(options_.sampling && !of_module);
@@ -173,9 +174,9 @@ bool CardPrograms::wanted(const std::string &program) const
 	if (options_.counts_only && options_.filtering && program == "sched_wakeup_new")
 		return true; // -p follows children
 	if (options_.counts_only && (family == "syscall" || family == "irq") && program.ends_with("_exit"))
-		return false; // there are as many as entries
+		return false; // the exits equal the entries in number
 	if (!options_.counts_only && family == "sched" && program != "sched_waking" && program != "sched_migrate_task")
-		return true; // which threads run, and their names
+		return true; // the current threads and their names
 	return std::ranges::find(options_.families, family) != options_.families.end() &&
 	       std::ranges::find(options_.left_out, class_of(program)) == options_.left_out.end();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The programs of a BPF card: opens them, selects those to load according to what is recorded and what the kernel has,
-// sets their constants, and loads them.
+// The BPF programs of the card: opens them, selects those that the recording needs and the kernel supports, sets their
+// constants, and loads them.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace monitor::card {
 
 class CardPrograms {
 public:
-	// Opens them. Throws Error, as load() does with the remedy if the kernel rejects them.
+	// Opens the programs. Throws Error; so does load(), with the remedy, if the kernel rejects them.
 	explicit CardPrograms(const CardMemory &memory);
 	~CardPrograms();
 	CardPrograms(const CardPrograms &) = delete;
@@ -30,15 +30,15 @@ public:
 
 	// Between opening and loading.
 	void configure(FunctionProbes &functions);
-	// After all others have set their constants: which classes need the shortest way only (bpf/ring.bpf.h). With
-	// MONITOR_FULL_PROBES in the environment, none.
+	// Chooses the plain classes (bpf/ring.bpf.h), after all other constants are set. With MONITOR_FULL_PROBES in
+	// the environment, none.
 	void choose_plain();
 	void load();
 
 	// Whether the class that this program posts is recorded.
 	bool wanted(const std::string &program) const;
 	bool is_of_module(const std::string &event) const;
-	// What is attached by its own name: classes of the module, and programs that are loaded.
+	// Names to attach: classes of the module, and loaded programs.
 	std::vector<std::string> names() const;
 	bpf_program *find(const std::string &name) const; // null: there is none
 	bpf_program *reset(std::size_t number) const;     // of CardOptions::resets

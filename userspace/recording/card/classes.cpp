@@ -34,7 +34,7 @@ constexpr Family all_families[] = {
     {"function", "calls of functions of programs: --functions", false},
 };
 
-// 4 events a request under nginx; the other classes that no main answer needs have less than half of one each.
+// 4 events per request in nginx; other dispensable classes have less than half an event each.
 constexpr const char *not_light[] = {"softirq_entry", "softirq_exit", "softirq_raise"};
 
 constexpr EventSet all_sets[] = {

@@ -47,7 +47,7 @@ struct Family {
 
 std::span<const Family> families();
 
-// What -e takes besides families: those recorded by default, without some of their classes.
+// Named sets for -e: the default families without some of their classes.
 struct EventSet {
 	const char *name;
 	const char *what;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One perf event on each CPU, and the BPF program that runs when it occurs (perf_event_open(2)). Opened while the
-// process has the privilege, and kept open; attached and detached without it. When a CPU goes offline its event ends,
-// and none is opened when it comes back: see EventOpener. One thread.
+// process has the privilege, and kept open; attached and detached without it. When a CPU goes offline its event ends;
+// EventOpener opens another one when it comes back. One thread.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ public:
 		bool is_on = true;
 	};
 
-	// On each CPU that is online; does nothing if it was opened before. `what` is opened, in errors. Throws Error.
+	// Opens the event on each online CPU, once. `what`: its name in errors. Throws Error.
 	void open(const perf_event_attr &attributes, unsigned cpus, const std::string &what);
 	bool empty() const { return events_.empty(); }
 	const std::vector<Event> &events() const { return events_; }
@@ -37,15 +37,15 @@ public:
 	void detach();
 	void enable() const { all(PERF_EVENT_IOC_ENABLE); }
 	void disable() const { all(PERF_EVENT_IOC_DISABLE); }
-	// That of this CPU, if it has one.
+	// Enables or disables the event of this CPU, if there is one.
 	void set_on(unsigned cpu, bool on);
 
-	// How often they occurred since clear(), by the kernel.
+	// The kernel's count since clear().
 	std::uint64_t count() const;
 	void clear();
 
-	// One of these attributes, opened for a CPU that came online, in the place of its earlier one. It is attached
-	// if the others are. Throws Error.
+	// Adds the event of a CPU that came online, opened with the same attributes, in place of its earlier one.
+	// Attached if the others are. Throws Error.
 	void add(unsigned cpu, Fd event);
 
 private:
@@ -54,7 +54,7 @@ private:
 	perf_event_attr attributes_{};
 	std::vector<Event> events_;
 	bpf_program *program_ = nullptr;
-	std::uint64_t replaced_ = 0; // count of those
+	std::uint64_t replaced_ = 0; // count of replaced events
 };
 
 } // namespace monitor::card

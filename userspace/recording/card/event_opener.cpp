@@ -62,7 +62,7 @@ void EventOpener::serve(int requests, const std::vector<perf_event_attr> &events
 	::_exit(0);
 }
 
-// A process that does not answer in time is not asked again: the recorder would wait for each event of each CPU.
+// If the process does not answer in time it is not asked again: the recorder would wait for each event of each CPU.
 Fd EventOpener::open(std::size_t event, unsigned cpu)
 {
 	const Request request{event, cpu};

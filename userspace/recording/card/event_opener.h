@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Opens perf events for CPUs that come online after the recorder has given up its privileges: a process of its own,
-// forked before, that keeps only the capability for it, and opens those events that it was started with and no others.
-// Used by BpfCard.
+// Opens perf events for CPUs that come online after the recorder has dropped its privileges: a child process, forked
+// before, keeps only the capability for it, and opens only the events that it was started with. Used by BpfCard.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +22,7 @@ public:
 	EventOpener(const EventOpener &) = delete;
 	EventOpener &operator=(const EventOpener &) = delete;
 
-	// The event with this number, for whatever runs on that CPU; closed if it cannot be opened. One thread.
+	// Opens the event with this number on a CPU, for all threads; empty on error. One thread.
 	Fd open(std::size_t event, unsigned cpu);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Page faults as software events of the kernel, one for each CPU and kind: their programs are probes, and the events'
-// own counts are what the probes should have seen. Owned by BpfCard.
+// The kernel's software events for page faults, one per CPU and kind: probes are attached to them, and their own counts
+// verify the probes'. Owned by BpfCard.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ class FaultEvents {
 public:
 	static constexpr std::array names{"minor_fault", "major_fault"};
 
-	// Runs the program for those of that name, and counts them from 0. Opened the first time: the privilege is
-	// dropped when the recording starts. Throws Error.
+	// Attaches the program to the events of that name, and counts from 0. The first call opens them, since
+	// privileges are dropped when the recording starts. Throws Error.
 	void attach(bpf_program *program, const std::string &name, unsigned cpus);
 	void detach();
 	void enable() const;

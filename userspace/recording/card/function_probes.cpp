@@ -22,7 +22,7 @@
 namespace monitor::card {
 namespace {
 
-// Newer than the library and the headers of Debian 12: include/uapi/linux/bpf.h.
+// BPF_TRACE_UPROBE_MULTI, which Debian 12's headers lack: include/uapi/linux/bpf.h.
 constexpr auto uprobe_multi = static_cast<bpf_attach_type>(48);
 
 struct MultiLink {
@@ -38,7 +38,7 @@ std::uint64_t cookie(std::size_t number, unsigned condition)
 
 constexpr unsigned trial_calls = 500;
 
-// Their second instruction leaves them, four bytes after the start.
+// The trial functions return by their second instruction, at offset 4.
 constexpr std::uint64_t trial_exit = 4;
 #ifdef __x86_64__
 __attribute__((naked, noinline)) void cheap_function()
@@ -137,7 +137,8 @@ bool FunctionProbes::attach_all(const bpf_program *program, const std::string &p
 	return true;
 }
 
-// What is attached last at a place runs first: a function whose first instruction leaves it has its entry before.
+// The last uprobe attached at an address runs first, so attach exits before entries: a function's first instruction may
+// leave it.
 bool FunctionProbes::attach_both(const Programs &programs, const std::string &path, const Places &entries,
 				 const Places &exits, std::size_t number)
 {
@@ -157,8 +158,8 @@ void FunctionProbes::attach_each(const Programs &programs, const std::vector<Fun
 	}
 }
 
-// The kernel tells that it refuses a probe only if it inserts it at once, that is, where the file is mapped: else the
-// program would run without it.
+// The kernel reports a refused uprobe only when it inserts it, that is, where the file is mapped: else the program
+// would run without the probe.
 void FunctionProbes::attach(const Programs &programs, const std::vector<Function> &functions, bool each)
 {
 	std::map<std::string, std::vector<std::size_t>> by_path;
@@ -176,7 +177,7 @@ void FunctionProbes::attach(const Programs &programs, const std::vector<Function
 		if (!each)
 			detach();
 		attach_each(programs, functions, numbers);
-		if (!each) // each alone, but not all at once
+		if (!each) // one link for all is refused, single ones are not
 			throw Error(
 			    why, fmt::format("--functions: the kernel refuses the probes of {}; choose fewer", path));
 	}
@@ -191,7 +192,7 @@ void FunctionProbes::detach(std::size_t number)
 {
 	Links links = std::move(links_[number]);
 	links_.erase(number);
-	while (!links.multi.empty()) // the entry was attached last
+	while (!links.multi.empty()) // detach in reverse order: the entry first
 		links.multi.pop_back();
 	while (!links.single.empty())
 		links.single.pop_back();

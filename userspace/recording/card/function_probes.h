@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Probes at functions of programs, for `record --functions`: at the first instruction, and at each that leaves it.
-// Found by recording/functions/, posted by bpf/function.bpf.c, attached here: at all places of a file by one link where
-// the kernel has such links (uprobe_multi), else one by one.
+// The addresses come from recording/functions/, the programs are bpf/function.bpf.c. Attaches all of a file by one link
+// if the kernel has uprobe_multi, else one by one.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ struct FunctionExit {
 	std::uint8_t condition = 0; // of a jump: 0 always, else 1 + its number in the instruction
 };
 
-// Where a program patches itself instead, and an edc_sled_kind.
+// A place where the program patches itself instead, and its edc_sled_kind.
 struct FunctionSled {
 	std::uint64_t offset = 0;
 	std::uint16_t kind = 0;
 };
 
 struct Function {
-	std::string name; // no other function has it
+	std::string name; // unique
 	std::string path;
 	std::uint64_t entry = 0; // offsets are those in the file
 	std::vector<FunctionExit> exits;
@@ -49,13 +49,13 @@ public:
 
 	// Before the program is loaded.
 	void configure(bpf_program *program, bool is_wanted);
-	// A function's number is its index. `each`: in a way that any of them can be detached alone. Throws Error.
+	// A function's number is its index. `each`: attach so that each can be detached alone. Throws Error.
 	void attach(const Programs &programs, const std::vector<Function> &functions, bool each);
 	void detach();
-	// One of them: first its entry. Needs no privilege.
+	// Detaches one function, its entry first. Needs no privilege.
 	void detach(std::size_t number);
-	// What an event costs, measured with functions of this program: low where the kernel need not execute the first
-	// instruction elsewhere, high where it must. No rounds: it could not be measured.
+	// The cost of an event, measured with functions of this program: low if the kernel emulates the probed
+	// instruction, high if it must single-step it out of line. No rounds: not measured.
 	CalibratedCost time_event(const Programs &programs);
 
 private:
@@ -75,7 +75,7 @@ private:
 	static constexpr std::size_t all = ~std::size_t{0};
 
 	bool multi_ = false;
-	std::map<std::size_t, Links> links_; // by the function's number, or of all of them
+	std::map<std::size_t, Links> links_; // by function number; or one entry for all
 };
 
 } // namespace monitor::card

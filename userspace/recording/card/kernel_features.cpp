@@ -18,7 +18,7 @@
 namespace monitor::card {
 namespace {
 
-// Null, without a word of the library's: who needs it says so.
+// Null on error, without libbpf's message: callers report it.
 btf *load_kernel_btf()
 {
 	const libbpf_print_fn_t print = libbpf_set_print(nullptr);
@@ -38,7 +38,7 @@ int id_of(const std::string &name, unsigned kind)
 	return kernel_btf() ? btf__find_by_name_kind(kernel_btf(), name.c_str(), kind) : 0;
 }
 
-// Of all at once: each look-up compares the names of all types.
+// All tracepoint names at once, because each BTF look-up is a linear search.
 std::unordered_set<std::string_view> names_of_tracepoints()
 {
 	constexpr std::string_view prefix = "btf_trace_";
@@ -54,7 +54,7 @@ std::unordered_set<std::string_view> names_of_tracepoints()
 	return names;
 }
 
-// Where a member is in a structure, in bits; those of unnamed ones within it are its own.
+// Bit offset of a struct member, searching anonymous members, too.
 std::optional<std::uint32_t> offset_of(int id, std::string_view member)
 {
 	const btf_type *type = id > 0 ? btf__type_by_id(kernel_btf(), static_cast<__u32>(id)) : nullptr;
@@ -71,7 +71,7 @@ std::optional<std::uint32_t> offset_of(int id, std::string_view member)
 	return {};
 }
 
-// The verifier asks for the variable's symbol, which not every kernel has of what is data.
+// The verifier needs the variable's symbol, but not every kernel has symbols of data (CONFIG_KALLSYMS_ALL).
 bool may_name_variable(int id)
 {
 	const bpf_insn instructions[] = {
@@ -157,7 +157,7 @@ bool kernel_has_uprobe_multi()
 
 bool kernel_takes_irq_time_out()
 {
-	return id_of("irqtime_account_irq", BTF_KIND_FUNC) > 0; // without the option it does nothing, and has no body
+	return id_of("irqtime_account_irq", BTF_KIND_FUNC) > 0; // without the option it is an empty inline function
 }
 
 } // namespace monitor::card

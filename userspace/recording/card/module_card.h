@@ -18,17 +18,17 @@
 
 namespace monitor::card {
 
-// Why there is no module to record with, as the end of a sentence with the remedy; "" if there is one.
+// Why the module cannot be used, as the end of a sentence with the remedy; "" if it can.
 std::string why_no_module();
 
-// The process that records with it; 0: none, or there is no module.
+// The process that currently uses the module; 0: none, or no module.
 pid_t holder_of_module();
 
 class ModuleCard {
 public:
 	// `blocks`: blocks by ring, of each CPU. `filtering`: only processes of trace() and their children.
-	// `overwriting`: a flight recorder. `counters_in_set`: for what programs post through its kfuncs. Throws Error
-	// if the module rejects the request.
+	// `overwriting`: a flight recorder. `counters_in_set`: for tokens that BPF programs post through its kfuncs.
+	// Throws Error if the module rejects the request.
 	ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
 		   const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks, bool filtering, bool overwriting,
 		   const std::vector<unsigned> &counters_in_set);
@@ -36,14 +36,13 @@ public:
 	// Whether the module probes this class on this kernel.
 	bool has(std::string_view name) const;
 
-	// In addition to those that are attached. Ignores names that the module does not probe.
+	// Attaches additional probes. Ignores names that the module does not probe.
 	void attach(const std::vector<std::string> &names);
 	void detach();
 	void trace(int process, bool is_traced);
-	// Whether the probes of this CPU post nothing.
+	// Stops or resumes the probes of this CPU.
 	void stop(unsigned cpu, bool stopped) const;
-	// From now on only events that these tables keep are posted; nullptr: all are. `times`, `triggers`: how many
-	// they have.
+	// Sets the matcher's tables; nullptr: all events are kept. `times`, `triggers`: their numbers in the tables.
 	void match(const edc_matcher *tables, unsigned times, unsigned triggers);
 	// As in BpfCard.
 	std::vector<edc_pending_start> take_overdue(unsigned trigger, std::uint64_t before) const;
@@ -54,12 +53,12 @@ public:
 	void reset();
 	// Every CPU posts a `sample` at this interval, until detach(). The class must be attached.
 	void sample_every(std::uint64_t ns);
-	// Once, now. False: the one before is in progress.
+	// Samples once, now. False: the previous sample is in progress.
 	bool sample_once() const;
 	// The kernel's own counts since attach().
 	edc_device_faults faults() const;
 
-	// The areas, one after the other. Each is read-only after its first page.
+	// The CPUs' areas, contiguous. Each is read-only after its first page.
 	const Mapping &areas() const { return areas_; }
 	std::uint64_t area_bytes() const { return area_bytes_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where this program's own code lies in its file, for probes that measure what a probe costs.
+// File offsets of this program's own code, for uprobes that measure the cost of a probe.
 #pragma once
 
 #include <cstdint>

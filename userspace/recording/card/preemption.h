@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Whether the running kernel can preempt a program at a tracepoint that is reached with preemption enabled, such as
-// those of system calls. From 7.0 on, kernels that preempt at all can. Called by preflight.cpp and
-// preflight_checks.cpp.
+// Whether the running kernel can preempt BPF programs at tracepoints that are hit with preemption enabled, such as
+// those of system calls. From 7.0 on, all preemptible kernels can. Called by preflight.cpp and preflight_checks.cpp.
 #pragma once
 
 #include <optional>
 
 namespace monitor::card {
 
-// Programs read the kernel's preemption count at a call and at a switch, which takes some milliseconds; whether one is
-// preempted meanwhile does not matter. Needs the privilege to load them. Nullopt: unknown, because the privilege is
-// missing, this kernel does not show the count, or there was no switch within a second.
+// Loads programs that read the kernel's preemption count at a system call and at a switch; takes some milliseconds.
+// Does not depend on an actual preemption. Needs privilege. Nullopt: unknown (no privilege, the count is not readable,
+// or no switch within a second).
 std::optional<bool> probes_can_be_preempted();
 
 } // namespace monitor::card

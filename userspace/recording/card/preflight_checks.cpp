@@ -109,7 +109,7 @@ PreflightCheck clock()
 	return {"clock", source, CheckState::good, "traces use the time stamp counter, with its error bound", ""};
 }
 
-// Others have a line of their own, or are the recorder's.
+// Whether a class is probed at a tracepoint; others have a line of their own, or are the recorder's.
 bool is_of_tracepoint(const ClassRow &row)
 {
 	const std::string_view name = row.name, family = row.family;
@@ -184,7 +184,7 @@ PreflightCheck restartable_sequences()
 		""};
 }
 
-// Whether the kernel rejects modules without a signature that it knows.
+// Whether the kernel rejects unsigned modules.
 bool wants_signed_modules()
 {
 	if (chosen_of(line_of("/sys/kernel/security/lockdown")).starts_with("integrity") ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What this machine can do for a recording, what that means and how to get what is missing: `monitor doctor`.
-// Reads /proc and /sys and tries the system calls; changes nothing. Called by cmd_doctor.cpp.
+// `monitor doctor`: what this machine supports, the consequences for recordings, and remedies. Reads /proc and /sys and
+// tries the system calls; changes nothing. Called by cmd_doctor.cpp.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ enum class CheckState { good, limited, missing };
 struct PreflightCheck {
 	std::string id, value;
 	CheckState state = CheckState::good;
-	std::string meaning; // for a recording
+	std::string meaning; // the consequence for recordings
 	std::string remedy;  // empty: nothing to do
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the name or the section of a BPF program means (bpf/card.bpf.c): the event class that it posts, and how it
-// differs from the usual one.
+// Parses names and sections of BPF programs (bpf/card.bpf.c): the event class that a program posts, and its variant.
 #pragma once
 
 #include <cstring>
@@ -61,7 +60,7 @@ inline bool is_fault_event(const bpf_program *program)
 	return std::string_view(bpf_program__section_name(program)).ends_with("perf_event") && !is_stack_timer(program);
 }
 
-// A program that counts what another one could not see because it caused it: bpf/fault.bpf.c. It posts nothing.
+// The program that counts page faults caused by a probe's own stack walk: bpf/fault.bpf.c. It posts nothing.
 inline bool is_own_fault(const std::string &program)
 {
 	return program == "own_fault";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a BPF program tells the recorder through a ring of its own, as long as the card is loaded: new cgroups
-// (bpf/sched.bpf.c), and CPUs that come online or come back, also after the machine slept (bpf/power.bpf.c). One
-// thread.
+// A BPF program that reports to the recorder through a ring buffer of its own while the card is loaded: new cgroups
+// (bpf/sched.bpf.c), and CPUs that come online, also after a suspend (bpf/power.bpf.c). One thread.
 #pragma once
 
 #include <vector>
@@ -15,9 +14,9 @@ namespace monitor::card {
 
 template <class Entry> class ProgramRing {
 public:
-	// From now on, if the program is loaded. Throws Error, which says what cannot be watched for.
+	// Starts if the program is loaded. Throws Error, which names `what`.
 	void watch(const bpf_program *program, const bpf_map *map, const char *what);
-	int fd() const; // readable when there are some; -1: the kernel does not tell
+	int fd() const; // readable when there are entries; -1: not supported by the kernel
 	std::vector<Entry> take();
 
 private:

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t max_events = 64;
 
-// If the kernel does not show its events, the category is not checked against them.
+// Not checked if tracefs is not readable.
 bool has_category(const std::string &category, const std::string &tracepoint)
 {
 	std::error_code none;

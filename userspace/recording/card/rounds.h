@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Computes what an event costs from rounds of a workload without, with and again without probes: the median of the
-// rounds, with quartiles. A negative result stays negative: it shows that the machine changed by more than the probes
-// cost. Used by calibration.cpp; judged by reading/cost/probe_cost.cpp.
+// rounds, with quartiles. A negative result is kept: it shows that noise exceeded the cost. Used by calibration.cpp;
+// judged by reading/cost/probe_cost.cpp.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace monitor::card {
 
-// CPU time of the same work, in ns per unit of it.
+// CPU time of the same work without, with and without probes, in ns per unit.
 struct Round {
 	double before = 0, with = 0, after = 0;
 };

@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "monitor/card.h" // ahead of the skeleton, which has their structs
+#include "monitor/card.h" // before the skeleton, which uses its structs
 #include "monitor/matcher.h"
 
 #include "base/error.h"
@@ -36,7 +36,7 @@ std::uint64_t monotonic_ns()
 	return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// Sleeps until shortly before, because waking up takes long.
+// Sleeps until shortly before, then spins, because a wake-up takes long.
 void wait_until(std::uint64_t ns)
 {
 	const std::uint64_t wake = ns - spin_ns;
@@ -46,13 +46,13 @@ void wait_until(std::uint64_t ns)
 		;
 }
 
-// The timer expires this long from now, and then after each period.
+// Makes the timer expire one period from now, then periodically.
 bool restart(const Fd &timer, std::uint64_t period_ns)
 {
 	return ::ioctl(timer.get(), PERF_EVENT_IOC_PERIOD, &period_ns) == 0;
 }
 
-// On that CPU, ahead of what is not in a hurry.
+// Runs this thread on that CPU, with real-time priority.
 void run_in_time(unsigned cpu)
 {
 	pin_to(cpu);
@@ -70,7 +70,7 @@ void compute(unsigned steps)
 	}
 }
 
-// Elapsed time, because many kernels do not count interrupts as the time of a thread.
+// Elapsed time: many kernels exclude interrupts from a thread's CPU time.
 double time_to_compute(unsigned steps)
 {
 	const std::uint64_t start = monotonic_ns();
@@ -107,15 +107,15 @@ void SampleTimers::open()
 	attributes.type = PERF_TYPE_SOFTWARE;
 	attributes.config = PERF_COUNT_SW_CPU_CLOCK;
 	attributes.sample_period = every_ns_;
-	// Without anything to count, perf only lets the timer expire. What it counts it also limits: on an idle CPU
-	// without ticks it would stop the timer now and then.
+	// An event that counts nothing still runs its timer. With something to count, perf's throttling would now and
+	// then stop the timer on a tickless idle CPU.
 	attributes.exclude_user = attributes.exclude_kernel = 1;
 	attributes.config1 = skeleton_->rodata->sample_cookie;
 	attributes.disabled = 1;
 	timers_.open(attributes, cpus_, "the timers of the samples");
 }
 
-// Where one of the threads was late, all try again: how far the timers are apart then stays so.
+// If a thread was late, all try again, because the offsets of the timers persist.
 void SampleTimers::start()
 {
 	open();
@@ -162,7 +162,7 @@ void SampleTimers::start()
 	if (failed)
 		throw Error("the timers of the samples could not be started on all CPUs");
 	start_ns_ = start_ns;
-	// Periods start shortly before the timers expire: clocks that are read on different CPUs are compared here.
+	// Periods start shortly before the timers expire, because the CPUs' clocks may differ.
 	__atomic_store_n(&skeleton_->bss->samples_from_ns, start_ns + every_ns_ - clock_difference_ns,
 			 __ATOMIC_RELEASE);
 }
@@ -189,8 +189,7 @@ void SampleTimers::stop()
 	skeleton_->bss->samples_from_ns = 0;
 }
 
-// Without the timer, with it, without it, and so on. A sample's cost is the share of its period by which the same work
-// takes longer.
+// Alternates without and with the timer. A sample's cost is its period times the relative slowdown of the same work.
 CalibratedCost SampleTimers::time_sample(const std::function<void()> &attach, const std::function<void()> &detach)
 {
 	constexpr std::uint64_t period_ns = 50'000;

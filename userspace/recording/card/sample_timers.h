@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The timers of record --sample-every with the BPF card: a perf event of each CPU, whose expiry bpf/sample.bpf.c
+// The timers of record --sample-every with the BPF card: a perf event on each CPU, whose hrtimer bpf/sample.bpf.c
 // recognizes, also while the CPU is idle. Owned by BpfCard, which attaches that program.
 //
-// No timer of the kernel interrupts all CPUs at once, so these are started at the same time, each by a thread on its
-// CPU. From then on they stay in step: the kernel computes each expiry from the one before, not from when it was
-// handled.
+// No kernel timer interrupts all CPUs at once, so these are started at the same time, each by a thread on its CPU. They
+// stay in step, because the kernel computes each expiry from the previous one, not from when that was handled.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +27,15 @@ public:
 	// Between opening and loading.
 	void configure();
 	bool any() const { return every_ns_ != 0; }
-	// The one that is loaded.
+	// The loaded variant of the program.
 	bpf_program *program() const;
-	// When the program is attached: samples are posted from now on. Throws Error.
+	// Starts sampling. Call after the program is attached. Throws Error.
 	void start();
-	// The timer of a CPU that came online, in step with the others. Throws Error.
+	// Starts the timer of a CPU that came online, in step with the others. Throws Error.
 	void start_late(unsigned cpu, Fd timer);
 	const CpuEvents &timers() const { return timers_; }
 	void stop();
-	// What a sample takes of the CPU that it interrupts. Posts samples.
+	// Measures the CPU time of a sample. Posts samples.
 	CalibratedCost time_sample(const std::function<void()> &attach, const std::function<void()> &detach);
 
 private:
@@ -44,7 +43,7 @@ private:
 
 	::card *skeleton_;
 	std::uint64_t every_ns_;
-	bool shows_registers_ = true; // the kernel, those that an interrupt interrupted
+	bool shows_registers_ = true; // whether the kernel shows the interrupted registers
 	unsigned cpus_;
 	CpuEvents timers_;
 	std::uint64_t start_ns_ = 0; // monotonic, of all

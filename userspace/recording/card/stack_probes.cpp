@@ -26,7 +26,8 @@
 namespace monitor::card {
 namespace {
 
-constexpr auto max_absence = std::chrono::seconds(1);   // of the command, from a CPU whose timer is on
+constexpr auto max_absence =
+    std::chrono::seconds(1); // time after the command left a CPU until the timer there is stopped
 constexpr std::uint8_t every_event = 1, some_calls = 2; // stacks_at
 
 std::uint8_t kind_of(std::string_view event)
@@ -206,7 +207,7 @@ void StackProbes::follow_command()
 	}
 }
 
-// A loop with and without a timer that interrupts it, each as fast as it was: what else happens only adds.
+// Compares the fastest runs of a loop with and without the timer: disturbances only add.
 double StackProbes::time_interrupt()
 {
 	constexpr std::uint64_t period_ns = 50'000, loop_ns = 1'000'000;

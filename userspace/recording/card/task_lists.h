@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All threads there are, as the kernel's task iterator lists them (bpf/tasks.bpf.c). Owned by BpfCard.
+// Lists all threads by the kernel's task iterator (bpf/tasks.bpf.c). Owned by BpfCard.
 #pragma once
 
 #include <vector>
@@ -15,12 +15,12 @@ namespace monitor::card {
 
 class TaskLists {
 public:
-	// Opens the file descriptors of this many lists, while the process has the privilege. `progress`: the program
-	// of the other list, null if it is not wanted. Throws Error.
+	// Opens iterators for this many lists, while the process has the privilege. `progress`: the program of
+	// progress(), or null. Throws Error.
 	void prepare(const bpf_program *tasks, unsigned lists, const bpf_program *progress);
-	// A new list where the kernel opens it without the privilege (5.19), else a prepared one. Empty: there is none.
+	// Uses a new iterator if the kernel needs no privilege (5.19), else a prepared one. Empty: none left.
 	std::vector<edc_task> tasks();
-	// How far all threads have come; empty: this kernel refuses to list them again without the privilege.
+	// Progress of all threads; empty: the kernel needs the privilege to list them again.
 	std::vector<edc_progress> progress() const;
 
 private:

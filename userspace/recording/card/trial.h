@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where the preflight and the calibration run: in a separate thread, on one CPU, of the usual policy, ahead of other
-// tasks of it. Threads that it starts inherit all this. With a recorder's own policy, which may be a real-time one
-// (chrt, a service's CPUSchedulingPolicy), a loop would leave nothing of the CPU to those that it waits for.
+// Runs the preflight and the calibration in a separate thread, pinned to one CPU, with the normal scheduling policy and
+// nice -20; its threads inherit that. The recorder's own policy may be real-time (chrt, a service's
+// CPUSchedulingPolicy), under which a loop would starve the threads that it waits for.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the counters of `record -m` are represented in a trace: two event classes for each set (include/monitor/card.h),
-// and the member `counters` of recording.json, which defines them.
+// The counters of `record -m` in a trace: two event classes for each set (include/monitor/card.h), and the member
+// `counters` of recording.json, which defines them.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace monitor::record {
 struct CounterClass {
 	unsigned id = 0;
 	std::string name, kind;          // kind of each field
-	std::string argument;            // the argument's field; "" if it means nothing
+	std::string argument;            // the argument's field; "" if unused
 	std::vector<std::string> labels; // of the argument's values 0, 1, ..., if these are indices
 	std::vector<std::string> fields; // the payload
 };

@@ -18,7 +18,7 @@
 namespace monitor::record {
 namespace {
 
-// Each counter is a file descriptor on each CPU.
+// Raises RLIMIT_NOFILE: a counter takes a descriptor on each CPU.
 void allow_files(std::size_t more)
 {
 	constexpr rlim_t others = 4096;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What `record -m` and the related options request: which counters, when they are read, and what tokens hold of them.
-// Filled by tools/monitor/cmd_record.cpp.
+// Options of `record -m`: which counters, when they are read, and the format in tokens. Filled by
+// tools/monitor/record_commands/.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace monitor::record {
 
-// What instrumented programs should read themselves.
+// Counters that instrumented programs read themselves.
 struct UserReads {
 	std::vector<edc_user_counter> counters;
 	std::string refused; // why there are none
@@ -24,11 +24,11 @@ struct Counting {
 	pmu::Selection selection;
 	RatioFormat format = RatioFormat::exact;
 	std::uint64_t every_ns = 0;              // also read them at an interrupt if no switch occurred for this long
-	std::vector<card::ResetEvent> resets;    // also read them there, and start a new segment
-	std::vector<std::string> reset_triggers; // their names: they start one, too
+	std::vector<card::ResetEvent> resets;    // events that read counters and start a new segment
+	std::vector<std::string> reset_triggers; // names of triggers that start a segment, too
 	UserReads user_reads;                    // determined once: the description must not change during a recording
 
-	// What starts a new segment, by number.
+	// The starts of segments, by number.
 	std::vector<std::string> reset_names() const
 	{
 		std::vector<std::string> names;

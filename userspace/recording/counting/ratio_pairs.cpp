@@ -70,7 +70,7 @@ void keep_ratios(pmu::Selection &selection)
 		measurement.numerator.clear();
 		measurement.denominator.clear();
 	}
-	// A set that is not read would only take turns from the others.
+	// Unread sets would only take PMU time from the others.
 	std::erase_if(selection.sets, [&](const std::vector<std::size_t> &set) {
 		return std::ranges::none_of(
 		    pairs, [&](const RatioPair &pair) { return std::ranges::find(set, pair.numerator) != set.end(); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which counters instrumented programs should read themselves, at the boundaries of their activities: those of the
-// first set, if this machine lets programs read counters.
+// The counters that instrumented programs read themselves (rdpmc) at the boundaries of activities: those of the first
+// set, if this machine permits it.
 #pragma once
 
 #include "counting.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The newest snapshots of a flight recorder, told as soon as nothing is overwritten any more, long before they are
-// written: `begun` in DIRECTORY/.monitor/flight.json.
+// The newest snapshots of a flight recorder, announced as soon as the rings are held, long before they are written:
+// `begun` in DIRECTORY/.monitor/flight.json.
 //
 // Kept and written by flight.cpp in the main thread; read by an agent's network process
 // (fleet/agent/coordinated_snapshots.cpp), to which the file is untrusted.
@@ -24,10 +24,10 @@ struct BegunSnapshot {
 	unsigned number = 0; // its directory's
 	SnapshotRequest::By by = SnapshotRequest::By::request;
 	std::string why;
-	std::string trigger;           // By::trigger: its name; "": one of several
-	std::uint64_t time = 0;        // of the trigger's event, or when it was asked for; by the trace clock
+	std::string trigger;           // By::trigger: its name; "": unknown which
+	std::uint64_t time = 0;        // of the trigger's event or the request; trace clock
 	std::uint64_t realtime_ns = 0; // the same, since 1970
-	std::uint64_t frozen_time = 0; // nothing was overwritten any more; by the trace clock
+	std::uint64_t frozen_time = 0; // when the rings were held; trace clock
 	std::uint64_t frozen_ns = 0;   // the same, since 1970
 };
 
@@ -44,7 +44,7 @@ private:
 	std::deque<BegunSnapshot> kept_;
 };
 
-// Those in the text of a flight.json; none if it is not one.
+// Parses flight.json; empty if invalid.
 std::vector<BegunSnapshot> parse_begun_snapshots(std::string_view untrusted_text);
 
 } // namespace monitor::record

@@ -16,7 +16,7 @@
 namespace monitor::record {
 namespace {
 
-constexpr std::size_t max_requests = 16; // that wait
+constexpr std::size_t max_requests = 16; // pending
 constexpr SnapshotRequest::By by_trigger = SnapshotRequest::By::trigger;
 
 SnapshotRequest request_of(const NamedTrigger &trigger)
@@ -46,10 +46,10 @@ void Flight::start()
 	recorder_.control().flush();
 	recorder_.start(begin_time);
 	arm();
-	write(false); // from now on snapshots can be taken
+	write(false); // announce that snapshots can be taken
 }
 
-// Whether a trigger may hold the rings: the next snapshot is its own.
+// Lets triggers hold the rings, if a snapshot could begin now.
 void Flight::arm()
 {
 	if (!current_ && waiting_.empty() && end_reason_.empty() && clock_ns(CLOCK_MONOTONIC) >= rest_until_ns_ &&
@@ -57,7 +57,7 @@ void Flight::arm()
 		recorder_.arm();
 }
 
-// A disk that is full, or a directory that is gone, is not tried again at once.
+// Delays triggers' snapshots after a failure (disk full, directory gone).
 void Flight::note_result(const std::string &failure)
 {
 	failure_ = failure;
@@ -73,7 +73,7 @@ void Flight::fired(const Firing &firing, const NamedTrigger &trigger)
 	if (!trigger.takes_snapshot())
 		return;
 	if (current_ || (!firing.held && firing.by == Firing::By::probe)) {
-		left_out_ += !firing.is_unnoted; // another one is being taken, or none can be written now
+		left_out_ += !firing.is_unnoted; // a snapshot is in progress, or writing is delayed
 		return;
 	}
 	begin({request_of(trigger), {}, firing.at});
@@ -105,7 +105,7 @@ void Flight::write_again(bool is_over) const
 	}
 }
 
-// What a trigger of another host wants of a snapshot is known here if this recorder has it, too.
+// If this recorder has the same trigger as the other host, uses its times.
 void Flight::take_window_of_trigger(SnapshotRequest &request) const
 {
 	const auto trigger = std::ranges::find(parts_.triggers, request.trigger, &NamedTrigger::name);
@@ -122,7 +122,7 @@ SnapshotWindow Flight::window_of(const SnapshotRequests::Asked &asked) const
 	return {asked.at.monotonic_ns, before_ns, asked.request.after_ns};
 }
 
-// The newest snapshot has what this one would have.
+// Answers with the newest snapshot if that covers the request.
 bool Flight::join(const SnapshotRequests::Asked &asked) const
 {
 	if (!asked.request.joins || told_.empty() || !newest_.covers(window_of(asked)))
@@ -169,7 +169,7 @@ std::string Flight::serve()
 		waiting_.pop_front();
 		begin(std::move(next));
 	}
-	if (!current_ && recorder_.is_held()) { // by one of more firings at once than there is room to note
+	if (!current_ && recorder_.is_held()) { // by a firing that was not noted for lack of room
 		SnapshotRequest request{{}, 0, "a trigger", by_trigger};
 		if (std::ranges::count_if(parts_.triggers, &NamedTrigger::takes_snapshot) == 1)
 			request = request_of(*std::ranges::find_if(parts_.triggers, &NamedTrigger::takes_snapshot));
@@ -179,7 +179,7 @@ std::string Flight::serve()
 	return "";
 }
 
-// Before anything else is done: whoever waits for it learns of it at once.
+// Announces the snapshot first, for those who wait for it.
 void Flight::tell_begun(const SnapshotRequests::Asked &asked, bool was_held)
 {
 	const SnapshotRequest &request = asked.request;
@@ -223,7 +223,7 @@ void Flight::begin(SnapshotRequests::Asked asked)
 	} catch (const std::exception &) { // their names are missing then
 	}
 	recorder_.give_threads(std::move(threads));
-	try { // also if the recorder should be killed
+	try { // in case the recorder is killed
 		replace_file(current_->directory() + "/metadata", parts_.description(start_clock_), 0600);
 		parts_.begin_file(current_->directory());
 		current_->keep(true);
@@ -231,7 +231,7 @@ void Flight::begin(SnapshotRequests::Asked asked)
 	}
 }
 
-// What it reaches back to, and what it lacks.
+// A message: how far back the snapshot goes, and what it lacks.
 std::string Flight::sentence(const Snapshot &snapshot) const
 {
 	const SnapshotAccount &account = snapshot.account();
@@ -260,7 +260,7 @@ std::string Flight::sentence(const Snapshot &snapshot) const
 void Flight::finish()
 {
 	std::string error = current_->finish();
-	bool is_readable = current_->is_kept(); // as it was described at its start
+	bool is_readable = current_->is_kept(); // thanks to the files written at its start
 	try {
 		parts_.write_names(current_->directory());
 		replace_file(current_->directory() + "/metadata", parts_.description(current_->account().clock), 0600);
@@ -291,7 +291,7 @@ void Flight::finish()
 	caller_.reset();
 	current_.reset();
 	note_result(error);
-	arm(); // before others see that it is finished
+	arm(); // before its end is announced
 	write_again(false);
 }
 
@@ -300,7 +300,7 @@ void Flight::end(const std::string &reason)
 	const Failure &failure = parts_.failure;
 	if (end_reason_.empty())
 		end_reason_ = reason; // triggers take no more snapshots
-	for (;;) {                    // what was asked for until now
+	for (;;) {                    // earlier requests
 		if (failure.reported() || !serve().empty() || (!current_ && waiting_.empty()))
 			break;
 		if (current_)

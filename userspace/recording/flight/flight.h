@@ -2,8 +2,8 @@
 // record --flight: snapshots, from the request to the finished trace directory. Used by Recording in the main
 // thread; the rings are read in the thread of flight_recorder.cpp.
 //
-// One snapshot at a time: requests that come meanwhile wait, and are answered by a snapshot of their own; signals that
-// come while one waits are one request, as is usual for signals.
+// One snapshot at a time: later requests are queued, and get a snapshot each; pending signals coalesce into one
+// request.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@
 
 namespace monitor::record {
 
-// What a flight recorder needs of the recording that it is part of. The references must outlive it.
+// The parts of the recording that a flight recorder uses. They must outlive it.
 struct FlightParts {
 	FlightOptions options;
 	std::string directory;
 	std::vector<std::string> kernel_streams; // of all rings, after the recorder's own
 	std::size_t max_user_streams = 0;
-	std::uint32_t pool_blocks = 0; // for the writers of snapshots; as many are kept of programs
+	std::uint32_t pool_blocks = 0; // for writing snapshots; the same number is kept of programs' blocks
 	card::BpfCard &card;
 	card::UserCard *users;
 	ClockSteering &steering;
@@ -37,34 +37,34 @@ struct FlightParts {
 	SnapshotRequests &requests;
 	Uuid uuid;
 	std::function<std::string(const ClockDescription &)> description; // TSDL
-	std::function<std::vector<edc_task>()> threads;                   // that there are
+	std::function<std::vector<edc_task>()> threads;                   // lists all threads
 	Triggers *fired;                                                  // what fired; null: there are no triggers
 	std::vector<NamedTrigger> triggers;
-	std::function<void(const std::string &)> write_names; // of cgroups, into a directory
-	std::function<void(const std::string &)> begin_file;  // recording.json, likewise, of what is not finished
-	std::function<void(const Snapshot &, bool is_complete)> write_file; // the same of what is
-	std::function<void(const std::string &)> on_snapshot;               // a sentence; may be empty
+	std::function<void(const std::string &)> write_names; // writes names of cgroups into a directory
+	std::function<void(const std::string &)> begin_file;  // writes the initial recording.json into a directory
+	std::function<void(const Snapshot &, bool is_complete)> write_file; // writes the final recording.json
+	std::function<void(const std::string &)> on_snapshot;               // with a message; may be empty
 };
 
 class Flight {
 public:
-	// Every probe is attached. Throws Error.
+	// Call when every probe is attached. Throws Error.
 	explicit Flight(FlightParts parts);
 
-	// From now on the newest blocks of programs are kept, too.
+	// Starts to keep the newest blocks of programs, too.
 	void start();
-	// A trigger has fired: if it held the rings, a snapshot begins; if it ends the recording, serve() says so when
-	// no snapshot is in progress.
+	// Handles a firing: begins a snapshot if the trigger held the rings; if it ends the recording, serve() returns
+	// that when no snapshot is in progress.
 	void fired(const Firing &firing, const NamedTrigger &trigger);
-	// Call it when one of these is readable.
+	// Call serve() when one of these is readable.
 	std::vector<pollfd> fds() const { return {{parts_.requests.fd(), POLLIN, 0}, {recorder_.fd(), POLLIN, 0}}; }
-	// Begins and finishes snapshots. Returns why the recording ends, or "".
+	// Begins and finishes snapshots. Returns the reason to end the recording, or "".
 	std::string serve();
-	// The recording ends: what was asked for before is still served, ending now. Nothing is read any more then.
+	// Ends the recording: pending requests are served with the present as their end.
 	void end(const std::string &reason);
-	// What programs have posted so far can make triggers fire.
+	// Evaluates triggers for what programs have posted so far.
 	void look_at_programs() { recorder_.look_at_programs(); }
-	// In any case before the cards are destroyed.
+	// Must be called before the cards are destroyed.
 	void stop() { recorder_.stop(); }
 
 	std::uint64_t snapshots() const { return finished_; }
@@ -94,14 +94,14 @@ private:
 	BlockPool pool_;
 	std::deque<SnapshotRequests::Asked> waiting_;
 	std::unique_ptr<Snapshot> current_;
-	Fd caller_;                                     // of the current one
+	Fd caller_;                                     // of the current snapshot
 	std::string end_reason_;                        // why the recording ends, once that is known
-	std::uint64_t rest_until_ns_ = 0, rest_ns_ = 0; // triggers take no snapshot until then, after one that failed
-	std::uint64_t left_out_ = 0;                    // snapshots of triggers that fired while another one was taken
+	std::uint64_t rest_until_ns_ = 0, rest_ns_ = 0; // delay of triggers' snapshots after a failure
+	std::uint64_t left_out_ = 0;                    // firings while another snapshot was in progress
 	unsigned begun_ = 0, finished_ = 0, failed_ = 0;
-	std::string failure_;     // why the last one could not be written; "": it was
+	std::string failure_;     // why the last snapshot could not be written; "": it was
 	BegunSnapshots told_;     // as flight.json has them
-	SnapshotWindow newest_;   // of the last of them
+	SnapshotWindow newest_;   // of the newest snapshot
 	FlightRecorder recorder_; // last: its thread uses the current snapshot
 };
 

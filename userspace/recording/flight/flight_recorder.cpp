@@ -20,11 +20,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto flight_sync_interval = 200ms;
-constexpr auto look_time = 200ms;              // how long one look is waited for
+constexpr auto look_time = 200ms;              // maximum wait for a look
 constexpr auto busy_look = 1ms;                // while a snapshot waits for time or room
-constexpr std::uint64_t own_bytes = 16 << 20;  // of the recorder's: 22 hours of clock snapshots
+constexpr std::uint64_t own_bytes = 16 << 20;  // for the recorder's own blocks: 22 hours of clock snapshots
 constexpr std::size_t max_cpu_times = 1 << 20; // 2 days
-constexpr double kept_longer_ns = 1e9;         // than the oldest block of a ring: the clocks before it
+constexpr double kept_longer_ns = 1e9; // own blocks are kept longer than a ring's oldest block, for its clock snapshots
 
 } // namespace
 
@@ -131,7 +131,7 @@ void FlightRecorder::drain_users(const card::UserCard::Push &show)
 		control_.thread_state(process, false);
 }
 
-// What is older than all that the rings have. Not while a snapshot is read.
+// Drops blocks older than everything in the rings. Not while a snapshot is read.
 void FlightRecorder::forget()
 {
 	const std::uint64_t oldest = rings_.oldest_time();
@@ -191,7 +191,7 @@ bool FlightRecorder::is_read()
 	return ::eventfd_read(read_.get(), &times) == 0;
 }
 
-// True: there is more to do at once.
+// True: call again at once.
 bool FlightRecorder::step()
 {
 	const auto take = [this](StreamNumber stream, const std::byte *block) {
@@ -216,7 +216,7 @@ bool FlightRecorder::step()
 			add_own(shown_, stream, block, true);
 			return true;
 		});
-		kept_at_end_ = of_programs_.number(); // what is drained later has been shown
+		kept_at_end_ = of_programs_.number(); // blocks drained later were already shown
 		phase_.store(Phase::rest, std::memory_order_release);
 		return true;
 	}
@@ -242,7 +242,7 @@ bool FlightRecorder::step()
 		if (!snapshot_->take(next.stream, next.bytes.data(), next.is_user))
 			return false;
 	}
-	to_write_ = {}; // its memory, too
+	to_write_ = {}; // also frees the memory
 	shown_ = {};
 	phase_.store(Phase::idle, std::memory_order_release);
 	::eventfd_write(read_.get(), 1);
@@ -273,8 +273,8 @@ void FlightRecorder::add_own(std::vector<OwnBlock> &to, StreamNumber stream, con
 	std::memcpy(added.bytes.data(), block, EDC_BLOCK_SIZE);
 }
 
-// The names of the threads there are, at the start of the snapshot. Those that were created since all rings are
-// complete have tokens of their own.
+// Writes the names of existing threads at the start of the snapshot. Threads created within the gapless part have
+// tokens of their own.
 void FlightRecorder::add_threads(ControlStream &to, std::uint64_t time) const
 {
 	const SnapshotAccount &account = snapshot_->account();
@@ -291,8 +291,8 @@ void FlightRecorder::add_threads(ControlStream &to, std::uint64_t time) const
 	}
 }
 
-// What the recorder said from this time on; but of the threads there are only what add_threads() says: the events that
-// changed their names since may be overwritten.
+// Repeats the recorder's own tokens from this time on, without thread names: add_threads() has current ones, while
+// later rename events may be overwritten.
 void FlightRecorder::repeat_own(ControlStream &to, std::uint64_t from) const
 {
 	std::set<std::int32_t> known;
@@ -306,7 +306,7 @@ void FlightRecorder::repeat_own(ControlStream &to, std::uint64_t from) const
 				    std::min<std::size_t>(sizeof record, EDC_BLOCK_SIZE - at));
 			const std::size_t words = words_[edc_token_id(record[0])];
 			if (words >= record.size())
-				break; // not a class of the recorder
+				break; // not the recorder's class
 			const std::uint64_t time =
 			    header.timestamp_begin +
 			    static_cast<std::uint32_t>(edc_token_time(record[0]) - header.timestamp_begin);
@@ -352,7 +352,7 @@ void FlightRecorder::collect_own()
 	account.cpu_ns = cpu_ns_at(steering_.last().time) - cpu_ns_at(account.from);
 }
 
-// As if the streams had begun with these blocks.
+// Renumbers the blocks, so that each stream starts at 0.
 void FlightRecorder::number_own()
 {
 	struct First {

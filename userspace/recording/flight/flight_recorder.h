@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The thread of a flight recorder (record --flight), in the place of drain.cpp. While nothing happens it reads the
-// clocks and keeps the newest blocks of programs and of the recorder in memory; nothing is written. When a snapshot is
-// wanted it takes what the rings kept (flight_rings.h), lets them run on, and passes all of it to the snapshot.
+// The thread of a flight recorder (record --flight), instead of drain.cpp. Between snapshots it reads the clocks and
+// keeps the newest blocks of programs and of the recorder in memory. For a snapshot it copies the held rings
+// (flight_rings.h), releases them, and passes all blocks to the snapshot.
 //
 // begin() and is_read() are called in the main thread (flight.cpp), all else in the thread of this class.
 // Next in the flow: snapshot.cpp, and the writer thread of the snapshot.
@@ -33,7 +33,8 @@ namespace monitor::record {
 
 class FlightRecorder {
 public:
-	// `kernel_streams`: how many have fixed numbers. `kept_bytes`: memory for blocks of programs. Throws Error.
+	// `kernel_streams`: number of streams with fixed numbers. `kept_bytes`: memory for blocks of programs. Throws
+	// Error.
 	FlightRecorder(card::CardMemory &card, card::UserCard *users, ClockSteering &steering, Failure &failure,
 		       const Uuid &uuid, std::size_t kernel_streams, std::uint64_t kept_bytes,
 		       const card::PayloadWords &words, Triggers *triggers);
@@ -41,28 +42,28 @@ public:
 
 	void start(std::uint64_t begin_time);
 	void stop();
-	// What programs have posted is read before this returns, so triggers have seen it.
+	// Reads what programs have posted and evaluates triggers for it before it returns.
 	void look_at_programs();
 
 	// Holds the rings at once. Not before the previous snapshot was read.
 	void hold();
-	// After that, reads them into the snapshot.
+	// Starts to read the held rings into the snapshot.
 	void begin(Snapshot &snapshot);
-	// The threads there are, listed after begin().
+	// All threads, listed after begin().
 	void give_threads(std::vector<edc_task> threads);
-	// The snapshot that is read ends now, not when it was to.
+	// Ends the current snapshot now.
 	void cut_short();
 	// Whether the snapshot has been read completely; fd() becomes readable then.
 	bool is_read();
 	int fd() const { return read_.get(); }
 	// Triggers may hold the rings from now on, until the next hold. Not while a snapshot is read.
 	void arm() { rings_.arm(); }
-	// Whether one does.
+	// Whether a trigger holds them.
 	bool is_held() const { return rings_.is_held(); }
-	// Nothing is read of them this time.
+	// Releases the rings without a snapshot.
 	void release() { rings_.release(); }
 
-	// Only while the thread does not run: what the recorder itself says.
+	// The recorder's own stream; only while the thread does not run.
 	ControlStream &control() { return control_; }
 	void sync();
 

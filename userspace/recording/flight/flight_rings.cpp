@@ -42,11 +42,12 @@ const std::byte *FlightRings::block(std::size_t i, std::uint64_t number) const
 void FlightRings::order() const
 {
 	if (!order_memory())
-		::usleep(10'000); // refused under nohz_full: far longer than a store takes to be seen
+		::usleep(10'000); // membarrier(2) is refused under nohz_full: sleep far longer than a store takes to
+				  // become visible
 }
 
-// The number of the first block that a hold keeps. A writer that has seen the hold has published this number in
-// `held_from`. One that has not may open one more block before it does: assume that.
+// The first block that a hold keeps. A writer that has seen the hold has published it in `held_from`; one that has not
+// may open one more block first, which is assumed.
 std::uint64_t FlightRings::oldest_kept(std::size_t i, std::uint64_t hold, std::uint64_t closed) const
 {
 	const edc_ring &of = ring(i);
@@ -54,7 +55,7 @@ std::uint64_t FlightRings::oldest_kept(std::size_t i, std::uint64_t hold, std::u
 	if (!is_hold(hold) || load(of.held) != hold)
 		return least;
 	const std::uint64_t from = load(of.held_from);
-	const bool is_of_hold = from + of.blocks >= closed; // else it is that of the hold before: a weakly ordered CPU
+	const bool is_of_hold = from + of.blocks >= closed; // else stale, from the previous hold: a weakly ordered CPU
 	return is_of_hold ? std::min(from, least) : least;
 }
 
@@ -62,7 +63,7 @@ void FlightRings::hold()
 {
 	__u64 &held = card_.area(0).reader.hold;
 	__u64 before = load(held);
-	++holds_; // a trigger's is its time, which is far larger
+	++holds_; // a trigger's hold number is its time, which is far larger
 	while (!is_hold(before) &&
 	       !__atomic_compare_exchange_n(&held, &before, holds_, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		;
@@ -83,7 +84,7 @@ void FlightRings::begin(std::uint64_t from_time)
 			else
 				after = middle;
 		}
-		RingPart &part = parts_[i]; // cpu and level stay: the other thread reads them
+		RingPart &part = parts_[i]; // keep cpu and level, which the other thread reads
 		part.overwritten = part.begin_time = part.complete_since = part.discarded = part.torn = 0;
 		part.first = first;
 		places_[i] = {};
@@ -97,7 +98,7 @@ void FlightRings::begin(std::uint64_t from_time)
 	}
 }
 
-// As if the recording had begun with the first block of the ring.
+// Renumbers the block, so that the stream starts with the ring's first kept block.
 bool FlightRings::pass_on(std::size_t i, std::byte *copy, const Push &push)
 {
 	auto *header = reinterpret_cast<edc_block *>(copy);
@@ -106,7 +107,7 @@ bool FlightRings::pass_on(std::size_t i, std::byte *copy, const Push &push)
 		place.has_first = true;
 		place.first_sequence = header->packet_seq_num;
 		place.first_discarded = header->events_discarded;
-		if (parts_[i].first != header->packet_seq_num) // those before it were torn
+		if (parts_[i].first != header->packet_seq_num) // earlier ones were torn
 			parts_[i].complete_since = header->timestamp_begin;
 		parts_[i].first = header->packet_seq_num;
 		parts_[i].begin_time = header->timestamp_begin;
@@ -120,8 +121,8 @@ bool FlightRings::pass_on(std::size_t i, std::byte *copy, const Push &push)
 	return push(static_cast<StreamNumber>(ring(i).stream_instance_id), copy);
 }
 
-// Whether a block that was just copied has not been overwritten before. If its place is the next one to be opened, the
-// hold keeps the writer from it; what comes first of a new block is that it has no magic.
+// Whether a block was intact when it was copied. The hold keeps the writer from the next block to be opened; a new
+// block starts with its magic cleared.
 bool FlightRings::is_whole(std::size_t i, std::uint64_t number) const
 {
 	const std::uint64_t closed = load(ring(i).closed), overtaken_at = number + ring(i).blocks;
@@ -158,7 +159,7 @@ bool FlightRings::take(const Push &push)
 bool FlightRings::mark_end()
 {
 	constexpr int max_tries = 100'000;
-	constexpr std::uint64_t seen_after_ns = 2000; // that a probe is in progress: a store takes far less
+	constexpr std::uint64_t seen_after_ns = 2000; // until an in-progress probe is visible; a store takes far less
 	bool is_complete = true;
 	order();
 	for (const std::uint64_t since = clock_ns(CLOCK_MONOTONIC); clock_ns(CLOCK_MONOTONIC) - since < seen_after_ns;)
@@ -176,7 +177,7 @@ bool FlightRings::mark_end()
 	return is_complete;
 }
 
-// The block that was open at the end, as far as it is written. The hold keeps it in its place.
+// Takes the block that was open at the end, as far as it is written. The hold keeps it from being overwritten.
 bool FlightRings::take_open(std::size_t i, const Push &push)
 {
 	constexpr int max_tries = 1'000'000;
@@ -204,7 +205,7 @@ bool FlightRings::take_open(std::size_t i, const Push &push)
 	return pass_on(i, copy.data(), push);
 }
 
-// What the ring refused after its last block.
+// Reports what the ring discarded after its last block.
 bool FlightRings::report_last_loss(std::size_t i, std::uint64_t now, const Push &push)
 {
 	const edc_ring &of = ring(i);
@@ -243,7 +244,7 @@ bool FlightRings::take_rest(std::uint64_t now, const Push &push)
 	return true;
 }
 
-// `read` starts from 0 at each hold, and no writer that sees the next one may see it as it was.
+// `read` restarts at 0 for each hold: no writer that sees the next hold may see the old value.
 void FlightRings::release()
 {
 	__atomic_store_n(&card_.area(0).reader.hold, EDC_HOLD_UNARMED, __ATOMIC_SEQ_CST);
@@ -284,7 +285,7 @@ std::uint64_t FlightRings::oldest_time() const
 				oldest = std::min<std::uint64_t>(oldest, load(ring(i).begin_time));
 			continue;
 		}
-		// The writer is far from it.
+		// Never overwritten now: the writer is far away.
 		const std::uint64_t first = std::min(oldest_kept(i, hold, closed), closed - 1);
 		oldest = std::min<std::uint64_t>(oldest, header_of(block(i, first)).timestamp_begin);
 	}

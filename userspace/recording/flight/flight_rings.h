@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernel's rings of a flight recorder: holds them, copies what they kept, and lets them run on (monitor/ring.h).
-// hold() is called in the thread that wants a snapshot, at once; all else in the thread that reads the rings, one hold
-// after the other. Invariant: a block that is passed on is whole, whatever the writers did meanwhile: it is copied
-// first, and dropped if its ring may have come round to it.
+// The kernel's rings of a flight recorder: holds them, copies their blocks, and releases them (monitor/ring.h). hold()
+// is called in the thread that requests a snapshot, all else in the thread that reads the rings. Invariant: a block
+// that is passed on is intact: it is copied first, and dropped if the ring may have wrapped around to it.
 #pragma once
 
 #include <atomic>
@@ -21,8 +20,8 @@ struct RingPart {
 	std::uint64_t first = 0;          // number of its first block
 	std::uint64_t overwritten = 0;    // tokens before that block
 	std::uint64_t begin_time = 0;     // of that block; 0: it has none
-	std::uint64_t complete_since = 0; // what is older was overwritten; 0: nothing that was wanted
-	std::uint64_t discarded = 0;      // events that it refused between its first block and its end
+	std::uint64_t complete_since = 0; // older events were overwritten; 0: none of the requested ones
+	std::uint64_t discarded = 0;      // events discarded between its first block and its end
 	std::uint64_t torn = 0;           // blocks that were overwritten while they were copied
 };
 
@@ -33,34 +32,33 @@ public:
 
 	explicit FlightRings(card::CardMemory &card);
 
-	// From now on, or since a trigger fired, nothing is overwritten: the rings keep their newest blocks, and
-	// discard once they are full.
+	// Stops overwriting, unless a trigger already has: the rings keep their blocks, and discard once they are full.
 	void hold();
-	// The same, and what is taken begins: only blocks that end at `from_time` or later are wanted.
+	// Holds the rings, and starts to take blocks that end at `from_time` or later.
 	void begin(std::uint64_t from_time);
 	// Passes on closed blocks. False: there was no room.
 	bool take(const Push &push);
-	// Everything before now has been stored when this returns: what follows it need not be taken. False: a probe
-	// has been in progress for too long.
+	// Waits until all earlier events are stored, and sets the end of the snapshot. False: a probe was in progress
+	// for too long.
 	bool mark_end();
-	// What was written until then, also of blocks that are still open. False: there was no room; call it again.
-	// `now`: the time until which a ring that is full has lost its events.
+	// Takes the rest up to that end, including open blocks. False: no room; call again. `now`: the time until which
+	// a full ring has lost events.
 	bool take_rest(std::uint64_t now, const Push &push);
-	// Lets the rings run on. No trigger can hold them before arm().
+	// Resumes overwriting. No trigger can hold the rings before arm().
 	void release();
 	void arm();
 	// Whether a trigger holds them.
 	bool is_held() const;
 
 	const std::vector<RingPart> &parts() const { return parts_; }
-	// Since when all events of the CPU are in its rings; 0: all that were wanted.
+	// From when on all events of the CPU are in its rings; 0: all requested ones.
 	std::uint64_t complete_since(unsigned cpu) const;
 	// The time of the oldest block that a hold keeps, or would keep.
 	std::uint64_t oldest_time() const;
 
 private:
 	struct Place {
-		std::uint64_t next = 0, end = 0; // numbers of blocks: to take next, and the one that is open at the end
+		std::uint64_t next = 0, end = 0; // block numbers: the next one to take, and the one open at the end
 		std::uint64_t first_sequence = 0, first_discarded = 0, last_discarded = 0, next_sequence = 0;
 		bool has_first = false, has_open = false, is_done = false;
 	};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a flight recorder keeps of the streams whose rings only discard, the recorder's own and the programs': the
-// newest blocks, in bounded memory. Used by flight_recorder.cpp, in its thread.
+// The newest blocks of streams without overwriting rings (the recorder's own and the programs'), in bounded memory.
+// Used by flight_recorder.cpp, in its thread.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class KeptBlocks {
 public:
 	explicit KeptBlocks(std::uint64_t max_bytes) : max_blocks_(max_bytes / EDC_BLOCK_SIZE) {}
 
-	// The oldest goes if there is no room.
+	// Drops the oldest blocks if there is no room.
 	void keep(StreamNumber stream, const std::byte *block)
 	{
 		if (blocks_.size() >= max_blocks_) {
@@ -33,7 +33,7 @@ public:
 		std::memcpy(kept.bytes.data(), block, EDC_BLOCK_SIZE);
 	}
 
-	// Those that ended before this time are not needed any more.
+	// Drops blocks that ended before this time.
 	void forget_before(std::uint64_t time)
 	{
 		while (!blocks_.empty() && blocks_.front().header().timestamp_end < time)
@@ -42,8 +42,8 @@ public:
 
 	// How many were kept so far.
 	std::uint64_t number() const { return kept_; }
-	// Calls visit(stream, block) for each that ended at this time or later, the oldest first; of those that were
-	// kept until there were `number`.
+	// Calls visit(stream, block), oldest first, for blocks that ended at this time or later, among the first
+	// `number` ever kept.
 	template <class Visit> void visit_from(std::uint64_t time, std::uint64_t number, Visit &&visit) const
 	{
 		for (const Kept &kept : blocks_)
@@ -52,7 +52,7 @@ public:
 	}
 
 	std::uint64_t overwritten() const { return overwritten_; }             // blocks, for lack of room
-	std::uint64_t overwritten_until() const { return overwritten_until_; } // the end of the latest of them
+	std::uint64_t overwritten_until() const { return overwritten_until_; } // end time of the latest dropped block
 
 private:
 	struct Kept {

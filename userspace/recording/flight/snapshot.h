@@ -23,18 +23,18 @@
 
 namespace monitor::record {
 
-// What a snapshot has, when it has been read.
+// The extent and the losses of a snapshot, complete after it was read.
 struct SnapshotAccount {
 	unsigned number = 0;
 	SnapshotRequest request;
-	Sync asked, end;                  // when it was asked for, and until when it is complete
-	std::uint64_t begin = 0;          // of the recording
-	std::uint64_t programs_since = 0; // events of programs that are older were overwritten
-	std::uint64_t from = 0;           // since when it is complete on all CPUs
+	Sync asked, end;                  // the request, and the end of the complete part
+	std::uint64_t begin = 0;          // start of the recording
+	std::uint64_t programs_since = 0; // older events of programs were overwritten
+	std::uint64_t from = 0;           // start of the part complete on all CPUs
 	std::vector<std::uint64_t> since; // by CPU
 	std::vector<RingPart> rings;
 	std::uint64_t held_ns = 0;             // how long nothing was overwritten
-	std::uint64_t wall_ns = 0, cpu_ns = 0; // from `from` to `end`; what the recorder used then
+	std::uint64_t wall_ns = 0, cpu_ns = 0; // from `from` to `end`; and the recorder's CPU time meanwhile
 	ClockDescription clock;                // of the trace
 	bool settled = true;                   // no probe was in progress at the end
 	std::uint64_t overwritten_blocks =
@@ -47,7 +47,7 @@ struct SnapshotAccount {
 	std::uint64_t overwritten() const;
 };
 
-// With what a trace needs in it; removed again unless it is kept.
+// A new trace directory; removed by the destructor unless keep(true).
 class SnapshotDirectory {
 public:
 	// Throws Error.
@@ -71,19 +71,18 @@ public:
 	Snapshot(std::string directory, std::vector<std::string> streams, std::size_t max_added, BlockPool &pool,
 		 const card::PayloadWords &words, SnapshotAccount account);
 
-	// The thread that reads the rings:
-	// False: the pool has no room now. `is_user`: of a program's ring.
+	// Called by the thread that reads the rings: False: the pool has no room now. `is_user`: of a program's ring.
 	bool take(StreamNumber stream, const std::byte *block, bool is_user);
 	void add_streams(const std::vector<std::string> &names);
 
 	SnapshotAccount &account() { return account_; }
 	const SnapshotAccount &account() const { return account_; }
 	const std::string &directory() const { return directory_.path(); }
-	// Whether it stays when the snapshot is destroyed: if not, nothing of it can be read.
+	// Whether the destructor keeps the directory; not if it would be unreadable.
 	bool is_kept() const { return directory_.is_kept(); }
 	void keep(bool is_kept) { directory_.keep(is_kept); }
 	const Writer &writer() const { return writer_; }
-	// What was read is written when this returns; a sentence why not, else "".
+	// Completes writing. Returns an error message, or "".
 	std::string finish();
 
 private:

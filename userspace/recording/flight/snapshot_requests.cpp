@@ -24,7 +24,7 @@ constexpr int max_waiting = 16;
 constexpr std::size_t max_callers = 64, max_why_bytes = 400;
 constexpr std::uint64_t max_ns = 1'000'000'000'000'000; // 11 days
 
-// As text in its packet; none if it is not one, or is too long.
+// A text member of the packet; "" if not a text or too long.
 std::string request_text(const nlohmann::json &untrusted_packet, const char *name)
 {
 	return printable(text_field(untrusted_packet, name, max_why_bytes).value_or(""));
@@ -55,7 +55,7 @@ SnapshotRequests::SnapshotRequests(uid_t user, std::string directory, bool invar
 	}
 }
 
-// What comes too late must not end the process.
+// A late SIGUSR1 must not kill the process.
 SnapshotRequests::~SnapshotRequests()
 {
 	::signal(SIGUSR1, SIG_IGN);
@@ -72,7 +72,7 @@ void SnapshotRequests::accept_callers()
 		socklen_t size = sizeof who;
 		const bool is_known = ::getsockopt(caller.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0;
 		if (callers_.size() >= max_callers)
-			callers_.erase(callers_.begin()); // the one that has been silent for longest
+			callers_.erase(callers_.begin()); // drop the caller that has been silent for longest
 		epoll_event event{};
 		event.events = EPOLLIN;
 		if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, caller.get(), &event) == 0)
@@ -80,7 +80,7 @@ void SnapshotRequests::accept_callers()
 	}
 }
 
-// False: there is none yet.
+// False: no request yet.
 bool SnapshotRequests::read_request(Caller &caller, const nlohmann::ordered_json &state, std::vector<Asked> &to) const
 {
 	std::string packet(max_snapshot_packet, '\0');
@@ -118,7 +118,7 @@ bool SnapshotRequests::read_request(Caller &caller, const nlohmann::ordered_json
 	asked.request.joins = json.contains("joins") && json["joins"] == true;
 	asked.at = read_sync(invariant_tsc_);
 	epoll_event event{};
-	event.events = EPOLLRDHUP; // from now on only whether it goes away
+	event.events = EPOLLRDHUP; // now only poll for hang-up
 	::epoll_ctl(poll_.get(), EPOLL_CTL_MOD, caller.fd.get(), &event);
 	asked.caller = std::move(caller.fd);
 	to.push_back(std::move(asked));

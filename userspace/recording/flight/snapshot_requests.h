@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The recorder's end of requests for snapshots: SIGUSR1, and a socket (snapshot_question.h). Used by flight.cpp in the
-// main thread. It answers root and the user whose recording it is. What arrives is untrusted.
+// main thread. Only root and the recording's user are answered. Requests are untrusted.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +30,13 @@ public:
 		Sync at;   // when it was read here
 	};
 
-	// Readable if there may be something.
+	// Readable if there may be requests.
 	int fd() const { return poll_.get(); }
-	// What has been asked for since. Who asks for the state of the recorder is answered here.
+	// New requests for snapshots. Requests for `state` are answered here.
 	std::vector<Asked> take(const nlohmann::ordered_json &state = nlohmann::ordered_json::object());
 	// `json`: one line. The caller may be gone.
 	static void answer(const Fd &caller, const std::string &json);
-	// Whether the one who asked is gone, which also makes fd() readable; it is not watched any more then.
+	// Whether the caller has hung up, which also makes fd() readable; stops polling it then.
 	bool is_gone(const Fd &caller) const;
 
 private:
@@ -52,7 +52,7 @@ private:
 	sigset_t before_;
 	Fd poll_, signal_, listener_;
 	bool invariant_tsc_;
-	std::vector<Caller> callers_; // that have not sent a request yet
+	std::vector<Caller> callers_; // connected, no request yet
 };
 
 } // namespace monitor::record

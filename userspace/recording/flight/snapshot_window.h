@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which time a snapshot has, and whether one that has begun has what another one would have: hosts whose triggers fire
+// The time window of a snapshot, and whether a snapshot in progress covers another request: hosts whose triggers fire
 // at the same time take one each (CoordinatedSnapshots).
 #pragma once
 
@@ -10,16 +10,16 @@ namespace monitor::record {
 
 // --flight: nothing is written until a snapshot is wanted. The size of the rings is Options::buffer_bytes.
 struct FlightOptions {
-	std::optional<std::uint64_t> before_ns; // of the past, in a snapshot; none: all that the rings have
+	std::optional<std::uint64_t> before_ns; // how far back a snapshot goes; none: all of the rings
 	unsigned snapshots = 0;                 // end after this number; 0: never
 };
 
 struct SnapshotWindow {
-	// What happened within this time after the end is not missed.
+	// A request this soon after a snapshot's end is still covered.
 	static constexpr std::uint64_t tolerated_ns = 200'000'000;
 
 	std::uint64_t asked_ns = 0;             // by the monotonic clock
-	std::optional<std::uint64_t> before_ns; // none: all that there is
+	std::optional<std::uint64_t> before_ns; // none: all of the rings
 	std::uint64_t after_ns = 0;
 
 	bool covers(const SnapshotWindow &other) const
@@ -27,7 +27,7 @@ struct SnapshotWindow {
 		const bool has_end = other.asked_ns + other.after_ns <= asked_ns + after_ns + tolerated_ns;
 		if (!before_ns || !has_end)
 			return has_end;
-		// asked_ns - before_ns is not before zero in the sums.
+		// Sums instead of differences, which could be negative.
 		return other.before_ns && other.asked_ns + *before_ns >= asked_ns + *other.before_ns;
 	}
 };

@@ -15,7 +15,7 @@ Exits ControlFlow::run()
 {
 	jump_to(start(), 0);
 	for (const std::uint64_t pad : code_.landing_pads)
-		if (part_of(pad)) // else it is in a part without a name, which counts as another function
+		if (part_of(pad)) // else in an unnamed part, which counts as another function
 			jump_to(pad, 0);
 	follow_all();
 	if (found_.why_not.empty())
@@ -30,7 +30,7 @@ Exits ControlFlow::run()
 	return std::move(found_);
 }
 
-// Tables come last: what leads to a jump is best known once all other ways were followed.
+// Jump tables last: most paths to an indirect jump are known once everything else was followed.
 void ControlFlow::follow_all()
 {
 	while (found_.why_not.empty() && (!waiting_.empty() || !indirect_.empty())) {
@@ -54,7 +54,7 @@ void ControlFlow::follow(std::uint64_t address, std::uint64_t from)
 	}
 }
 
-// Whether the next instruction follows.
+// Handles one instruction. Whether execution falls through.
 bool ControlFlow::take(std::uint64_t address, std::uint64_t from)
 {
 	using Flow = Instruction::Flow;
@@ -77,7 +77,7 @@ bool ControlFlow::take(std::uint64_t address, std::uint64_t from)
 	switch (instruction.flow) {
 	case Flow::next:
 		return true;
-	case Flow::call: // of a part of itself: what returns there does not leave the function
+	case Flow::call: // a call into the function itself: a return there is not an exit
 		if (instruction.target != start() && part_of(instruction.target))
 			refuse(not_followed);
 		return true;
@@ -99,7 +99,7 @@ bool ControlFlow::take(std::uint64_t address, std::uint64_t from)
 	return false;
 }
 
-// Behind the end of the function the code goes on only if what it calls there returns, which it then does not.
+// Code that ends in a call: the callee does not return (noreturn).
 bool ControlFlow::is_after_call(std::uint64_t end, std::uint64_t from) const
 {
 	while (reached_.at(from).instruction.flow == Instruction::Flow::next && reached_.at(from).from)
@@ -168,7 +168,7 @@ bool ControlFlow::is_reached(std::uint64_t begin, std::uint64_t end) const
 bool ControlFlow::is_part_reached(const CodePart &part) const
 {
 	const std::uint64_t end = part.address + part.bytes.size();
-	std::uint64_t gap = part.address; // what was not reached so far
+	std::uint64_t gap = part.address; // start of the unreached gap
 	for (std::uint64_t at = gap;;) {
 		std::uint64_t next = at + 1;
 		bool is_known = at >= end;
@@ -192,7 +192,7 @@ bool ControlFlow::is_part_reached(const CodePart &part) const
 	}
 }
 
-// A part in which nothing is reached is another function of that name.
+// Whether all code was reached. A part without any reached code is another function of the same name.
 bool ControlFlow::is_all_reached() const
 {
 	return std::ranges::all_of(code_.parts, [&](const CodePart &part) {
@@ -202,17 +202,17 @@ bool ControlFlow::is_all_reached() const
 
 void ControlFlow::judge()
 {
-	// A jump that goes anywhere in the function, or out of it: all is known only if nothing else is there.
+	// An unresolved jump may go anywhere: accept only if all other code was reached.
 	if (is_unresolved_ && !is_all_reached())
 		refuse(not_followed);
-	// What is read as data and reached as code, for example because a function that is called does not return.
+	// Bytes both read as data and reached as code, for example after a call that does not return.
 	for (const auto &[address, bytes] : data_)
 		if (address != start() && is_reached(address, address + bytes))
 			refuse(not_followed);
 	for (const auto &[address, bytes] : tables_)
 		if (is_reached(address, address + bytes))
 			refuse(not_followed);
-	// A jump past a prefix makes two instructions of one: a breakpoint in the middle would change the first.
+	// A jump past a prefix: a breakpoint there would change the prefixed instruction.
 	for (const card::FunctionExit &exit : found_.exits)
 		for (std::uint64_t before = 1; before < longest_instruction; ++before)
 			if (const auto other = reached_.find(exit.offset - before);
@@ -220,7 +220,8 @@ void ControlFlow::judge()
 				refuse(not_followed);
 }
 
-// An instruction with a prefix or encoding that the kernel refuses moves no stack pointer: the next will do.
+// If the kernel refuses a uprobe at the first instruction, uses the next one: such instructions do not move the stack
+// pointer.
 void ControlFlow::find_entry()
 {
 	std::uint64_t at = start();

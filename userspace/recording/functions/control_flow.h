@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Follows the code of one function from its entry, and from where exceptions continue in it, over all of its jumps:
-// what is reached is instructions, what is not may be data. The same for all architectures; what an instruction does
-// and where a jump through a table goes is the decoder's.
+// Follows a function's control flow from its entry and landing pads: reached bytes are instructions, others may be
+// data. Architecture-independent; a Decoder decodes instructions and jump tables.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +19,20 @@ struct Instruction {
 		next,
 		call,
 		jump,
-		branch,   // a jump under a condition
+		branch,   // a conditional jump
 		indirect, // a jump through a register or memory
 		leave,    // a return
-		stop      // a trap: nothing follows
+		stop      // a trap: no fall-through
 	};
 
 	unsigned size = 0;
 	Flow flow = Flow::next;
 	std::uint64_t target = 0; // of a call, jump or branch; 0: unknown
 	std::uint8_t condition = 0;
-	const char *no_exit = nullptr; // why a probe there could not be one of an exit
+	const char *no_exit = nullptr; // why the instruction cannot be probed as an exit
 	bool can_be_probed = true, can_be_passed_over = false;
 	std::uint64_t data = 0,
-		      data_bytes = 0; // what it refers to; bytes 0: it is a number, not known to be an address
+		      data_bytes = 0; // the operand's address; bytes 0: a number, possibly an address
 };
 
 struct JumpTable {
@@ -51,7 +50,7 @@ public:
 	// `bytes`: up to the end of the part. False: there is no instruction.
 	virtual bool decode(std::uint64_t address, std::span<const std::byte> bytes, Instruction &into) = 0;
 	virtual bool is_padding(std::uint64_t address, std::span<const std::byte> bytes) = 0;
-	// Of the indirect jump that is the last instruction of `path`, one way that the program may take to it.
+	// The table of the indirect jump at the end of `path`, one possible path to it.
 	virtual JumpTable table_of(const std::vector<std::uint64_t> &path, const FunctionCode &code) = 0;
 };
 
@@ -64,7 +63,7 @@ public:
 private:
 	struct Reached {
 		Instruction instruction;
-		std::uint64_t from; // another that it was reached from; 0: none
+		std::uint64_t from; // a predecessor; 0: none
 	};
 
 	void follow_all();

@@ -17,7 +17,8 @@ namespace monitor::functions {
 #if defined(MONITOR_HAS_CAPSTONE) && defined(__x86_64__)
 namespace {
 
-// Of a jump: 0 always, else 1 + the condition, as in the instruction; nullopt: a counter or a register decides.
+// A jump's condition: 0 always, else 1 + the condition code of the instruction; nullopt: depends on a register (jrcxz,
+// loop).
 std::optional<std::uint8_t> condition_of(const cs_x86 &instruction)
 {
 	const std::uint8_t first = instruction.opcode[0], second = instruction.opcode[1];
@@ -107,7 +108,7 @@ private:
 
 	bool is_in(unsigned group) const { return cs_insn_group(handle_, instruction_, group); }
 
-	// Also what does nothing to a register that is already zero-extended to it: xchg %ax,%ax, and int3.
+	// Padding, including xchg %ax,%ax and int3.
 	bool does_nothing() const
 	{
 		return instruction_->id == X86_INS_NOP || instruction_->id == X86_INS_INT3 ||
@@ -125,7 +126,7 @@ private:
 			into.flow = Flow::leave;
 		} else if (is_in(CS_GRP_CALL)) {
 			into.flow = Flow::call;
-		} else if (instruction_->id == X86_INS_XBEGIN) { // goes there when the transaction fails
+		} else if (instruction_->id == X86_INS_XBEGIN) { // jumps there when the transaction aborts
 			into.flow = Flow::branch;
 			into.no_exit = not_followed;
 		} else if (is_in(CS_GRP_JUMP) || is_in(CS_GRP_BRANCH_RELATIVE)) {
@@ -141,7 +142,7 @@ private:
 			into.target = 0;
 	}
 
-	// By the distance from the instruction, or where the program is always at the same address.
+	// RIP-relative operands, and absolute ones in programs with a fixed address.
 	void take_data(Instruction &into) const
 	{
 		const cs_x86 &detail = instruction_->detail->x86;

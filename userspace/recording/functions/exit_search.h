@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where a function is probed: its first instruction, or the first that the kernel accepts a probe at, and those that
-// leave it: each return, and each jump to another function (a tail call). A probe at a place that is not an instruction
-// would change the program, so only what the function reaches is taken (control_flow.h), and a function is left out if
-// not all of its ways can be followed.
+// Finds the instructions to probe: the first one at which the kernel accepts a uprobe, and all exits (returns and tail
+// calls). A uprobe amid an instruction would corrupt the program, so only reached instructions count (control_flow.h),
+// and a function is refused if its control flow cannot be followed completely.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@
 
 namespace monitor::functions {
 
-// Code of one function that lies together.
+// A contiguous part of a function's code.
 struct CodePart {
 	std::uint64_t address = 0;
 	std::vector<std::byte> bytes;
@@ -29,10 +28,10 @@ struct CodePart {
 inline constexpr const char *not_followed = "its code cannot be followed";
 
 struct FunctionCode {
-	// The first starts with the function's entry, the others are what the compiler moved away (NAME.cold).
+	// The first starts with the entry, the others were split off by the compiler (NAME.cold).
 	std::vector<CodePart> parts;
-	std::vector<std::uint64_t> landing_pads; // where it continues after an exception
-	// Constants of the program at an address; false: there are none, or they may change.
+	std::vector<std::uint64_t> landing_pads; // addresses
+	// Reads constant data at an address; false: not mapped, or writable.
 	std::function<bool(std::uint64_t address, std::span<std::byte> into)> read;
 };
 
@@ -40,15 +39,15 @@ struct Exits {
 	std::uint64_t entry = 0;                  // an address
 	std::vector<card::FunctionExit> exits;    // by address
 	std::string why_not;                      // not empty: the function cannot be probed
-	std::unordered_set<std::uint64_t> starts; // of all instructions that are reached
-	std::vector<std::uint64_t> refers_to;     // addresses of code and data, and numbers that may be some, in order
+	std::unordered_set<std::uint64_t> starts; // addresses of all reached instructions
+	std::vector<std::uint64_t> refers_to; // addresses of code and data, and numbers that may be addresses; sorted
 };
 
 Exits find_exits(const FunctionCode &code);
-// Whether these are instructions that do nothing.
+// Whether the bytes are padding (no-op instructions).
 bool is_padding(std::uint64_t address, std::span<const std::byte> bytes);
 
-// Of each architecture; find_exits() is that of this machine.
+// For arm64; find_exits() is for this machine's architecture.
 Exits find_exits_arm64(const FunctionCode &code);
 
 } // namespace monitor::functions

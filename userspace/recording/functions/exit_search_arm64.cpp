@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The instructions that leave a function on arm64: Arm Architecture Reference Manual for A-profile (DDI 0487), C4.1.
-// All are four bytes long, so it takes no disassembler. Compiled everywhere, so that it is tested everywhere.
+// Function exits on arm64: Arm Architecture Reference Manual for A-profile (DDI 0487), C4.1. Fixed-size instructions
+// need no disassembler library. Compiled, and so tested, on all machines.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -17,7 +17,7 @@ bool is(std::uint32_t instruction, std::uint32_t mask, std::uint32_t value)
 	return (instruction & mask) == value;
 }
 
-// Of the field of `bits` bits from `first` on, in instructions.
+// A branch target from a signed field of `bits` bits from `first` on, in units of 4 bytes.
 std::uint64_t target(std::uint64_t address, std::uint32_t instruction, unsigned first, unsigned bits)
 {
 	const std::int64_t high = static_cast<std::int64_t>(std::uint64_t{instruction} << (64 - first - bits));
@@ -98,7 +98,7 @@ public:
 		return true;
 	}
 
-	// A switch goes by the distance from its own place, which refers to code as to data: it is left out.
+	// Jump tables are not supported: functions with a switch by table are refused.
 	JumpTable table_of(const std::vector<std::uint64_t> &, const FunctionCode &) override { return {}; }
 
 private:

@@ -29,7 +29,7 @@ constexpr bool knows_sleds = true;
 #else
 constexpr bool knows_sleds = false;
 #endif
-constexpr std::size_t max_name_bytes = 200; // readers accept 255, and two functions may differ in what follows
+constexpr std::size_t max_name_bytes = 200; // readers accept 255; leaves room for what makes names unique
 
 class FileSearch {
 public:
@@ -47,7 +47,7 @@ public:
 				cold_.emplace(symbol.name.substr(0, end), &symbol);
 	}
 
-	// Of the names of one function the first that matches. If none does, where other names were sought.
+	// An answer line for each function whose name matches; if none, where debug files were sought.
 	std::string answer(const std::string &glob) const
 	{
 		std::string text;
@@ -67,7 +67,7 @@ public:
 	}
 
 private:
-	// Of a stripped file the one with its .symtab.
+	// The debug file of a stripped file, which has .symtab.
 	std::optional<OpenedImage> separate_symbols(const std::string &path)
 	{
 		if (image_->section(".symtab"))
@@ -83,7 +83,7 @@ private:
 		return {};
 	}
 
-	// Programs that gain privileges load no foreign libraries: ld.so(8), capabilities(7).
+	// Set-user-ID programs and the like ignore LD_PRELOAD: ld.so(8), capabilities(7).
 	bool is_privileged() const
 	{
 		struct stat status;
@@ -111,7 +111,7 @@ private:
 		       static_cast<ssize_t>(symbol.size);
 	}
 
-	// Of the parts that are mapped and that the program cannot change.
+	// Reads from sections that are mapped read-only.
 	bool read_constants(std::uint64_t address, std::span<std::byte> into) const
 	{
 		for (const ElfSegment &load : image_->loads())
@@ -139,8 +139,8 @@ private:
 		return found.why_not.empty() ? find_exits(code) : found;
 	}
 
-	// What an indirect function may choose is what its code refers to, as far as that is the start of a function.
-	// Each is recorded: which one was chosen is seen by who is called.
+	// An IFUNC's candidates are the function starts that its resolver refers to. All are recorded; only the chosen
+	// one is called.
 	std::string lines_of_chosen(const Symbol &symbol, std::unordered_set<std::uint64_t> &answered) const
 	{
 		FunctionCode code;
@@ -199,10 +199,11 @@ private:
 	int fd_;
 	std::optional<ElfImage> image_;
 	std::vector<Symbol> symbols_;
-	std::string sought_; // paths of a file with more names, if it is at none of them
+	std::string sought_; // where debug files were looked for, if none was found
 	std::vector<card::FunctionSled> sleds_;
 	std::optional<LandingPads> landing_pads_;
-	std::unordered_multimap<std::string, const Symbol *> cold_; // by the function they were moved out of
+	std::unordered_multimap<std::string, const Symbol *>
+	    cold_; // by the name of the function that they were split from
 };
 
 // "NUMBER:SMALL NUMBER:SMALL ..."

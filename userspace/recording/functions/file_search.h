@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Looks through one file for the functions that a pattern chooses, with the places of their probes. The file is not
-// trusted: function_search.cpp runs this in a process without privileges, which answers with text.
+// Searches one file for the functions that match a pattern, and for their entries and exits. The file is untrusted:
+// function_search.cpp runs this in a process without privileges, which answers with text.
 #pragma once
 
 #include <string>
@@ -19,10 +19,10 @@ std::string search_file(int fd, const Pattern &pattern, bool may_patch);
 
 struct FileAnswer {
 	card::Function function; // without its path
-	std::string why_not;     // not empty: it cannot be probed
+	std::string why_not;     // not empty: cannot be probed
 };
 
-// False: it is no such line.
+// False: malformed.
 bool parse_answer(const std::string &line, FileAnswer &answer);
 
 } // namespace monitor::functions

@@ -48,8 +48,7 @@ constexpr auto max_time = std::chrono::minutes(5);
 	}
 }
 
-// False if it takes too long: the CPU time of the other end is limited, but a file may be on a disk that does not
-// answer.
+// False on a timeout: the other end's CPU time is limited, but its file system may hang.
 bool read_all(int from, std::string &text)
 {
 	const auto end = std::chrono::steady_clock::now() + max_time;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t max_entries = 1 << 16, max_by_width = 256;
 
-// Of a part of a register that whole one; 0: it is none of the general ones.
+// The 64-bit register of a partial one; 0: not a general-purpose register.
 unsigned whole(unsigned reg)
 {
 	static constexpr unsigned names[][5] = {
@@ -60,7 +60,7 @@ void JumpTableSearch::step(const cs_insn &instruction)
 	}
 }
 
-// Where the jump before went is known by the instruction that came after it.
+// Whether the previous conditional jump was taken follows from the next instruction.
 void JumpTableSearch::take_bound(const cs_insn &next)
 {
 	if (!has_branched_)
@@ -165,7 +165,7 @@ JumpTableSearch::Value JumpTableSearch::read(const cs_x86_op &operand, const cs_
 	return value;
 }
 
-// Pointers to a table, and distances from one.
+// Pointers into a table, and offsets relative to it.
 JumpTableSearch::Value JumpTableSearch::sum(const Value &a, const Value &b)
 {
 	using ValueKind = Value::Kind;
@@ -225,7 +225,7 @@ JumpTableSearch::Value JumpTableSearch::result_of(const cs_insn &instruction)
 void JumpTableSearch::assign(const cs_insn &instruction)
 {
 	const cs_x86 &detail = instruction.detail->x86;
-	if (instruction.id == X86_INS_CDQE) // of a distance, or an index
+	if (instruction.id == X86_INS_CDQE) // sign-extends an offset or an index
 		return;
 	const bool is_to_register = detail.op_count == 2 && detail.operands[0].type == X86_OP_REG &&
 				    whole(detail.operands[0].reg) && detail.operands[0].size >= 4;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a jump of x86-64 goes that takes its target from a table: what compilers make of a switch. The instructions of
-// one way to the jump are executed with values that are mostly unknown; the table is taken only if a comparison on that
-// way, or the width of a number, bounds its index.
+// Resolves x86-64 jump tables (switch statements) by symbolic execution of one path to the jump. A table is accepted
+// only if a comparison on the path, or the width of a number, bounds its index.
 #pragma once
 
 #include <array>
@@ -19,23 +18,23 @@ class JumpTableSearch {
 public:
 	explicit JumpTableSearch(csh handle) : handle_(handle) {}
 
-	void step(const cs_insn &instruction);           // the next one of the way
-	JumpTable table(const FunctionCode &code) const; // of the last one
+	void step(const cs_insn &instruction);           // the next instruction on the path
+	JumpTable table(const FunctionCode &code) const; // of the last instruction
 
 private:
 	struct Value {
 		enum class Kind : std::uint8_t {
-			number,   // any, times `factor`
+			number,   // unknown, times `factor`
 			constant, // `base`
-			entry,    // what stands in a table at `base`, at a number
-			relative  // that and `target_base`
+			entry,    // an entry of the table at `base`, indexed by a number
+			relative  // such an entry + `target_base`
 		} kind = Kind::number;
-		std::uint64_t number = 0; // which, of those that are compared
+		std::uint64_t number = 0; // identifies the unknown number
 		std::uint64_t most = ~std::uint64_t{0};
 		std::uint64_t factor = 1, base = 0, target_base = 0;
 		unsigned entry_bytes = 0;
 	};
-	struct Address { // a constant, and at most one number
+	struct Address { // a constant plus at most one number
 		bool is_known = false, has_number = false;
 		std::uint64_t base = 0;
 		Value number;
@@ -57,11 +56,11 @@ private:
 
 	csh handle_;
 	std::map<unsigned, Value> registers_;           // by the number of the 64-bit register
-	std::map<Place, Value> memory_;                 // until it may be written
+	std::map<Place, Value> memory_;                 // until possibly overwritten
 	std::map<std::uint64_t, std::uint64_t> bounds_; // of numbers
 	std::uint64_t numbers_ = 0;
 
-	// The last comparison, and the conditional jump that used it, until it is known where that went.
+	// The last comparison and its conditional jump, until it is known whether that was taken.
 	bool has_compared_ = false, has_branched_ = false;
 	std::uint64_t compared_ = 0, with_ = 0, branch_target_ = 0;
 	unsigned branch_ = 0;

@@ -58,7 +58,7 @@ bool LandingPads::add_of(const Function &function, std::vector<std::uint64_t> &p
 		numbers.pointer(encoding);
 		numbers.pointer(encoding);
 		const std::uint64_t pad = numbers.pointer(encoding);
-		numbers.unsigned_leb(); // what is done there
+		numbers.unsigned_leb(); // action
 		if (pad)
 			pads.push_back(start + pad);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where functions continue after an exception: places that nothing in their code jumps to.
+// Exception landing pads, to which no code jumps directly.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class LandingPads {
 public:
 	explicit LandingPads(const ElfImage &image);
 
-	// In `part`; false: the file's tables make no sense.
+	// Adds those in `part`; false: invalid tables.
 	bool add_to(std::vector<std::uint64_t> &pads, const CodePart &part) const;
 
 private:
@@ -26,7 +26,7 @@ private:
 
 	std::vector<std::byte> tables_;
 	std::uint64_t tables_address_ = 0;
-	std::vector<Function> functions_; // that have a table, by address
+	std::vector<Function> functions_; // with an LSDA, by address
 };
 
 } // namespace monitor::functions

@@ -43,7 +43,7 @@ std::string preloaded_library()
 	for (const std::filesystem::path &path :
 	     {program.parent_path().parent_path() / PRELOADED_INSTALLED, std::filesystem::path(PRELOADED_BUILT)})
 		if (std::filesystem::is_regular_file(path, none) &&
-		    path.string().find_first_of(" :") == std::string::npos) // which separate names in LD_PRELOAD
+		    path.string().find_first_of(" :") == std::string::npos) // separators in LD_PRELOAD
 			return path;
 	return "";
 }
@@ -77,7 +77,7 @@ std::string patch_table(const std::vector<card::Function> &functions)
 std::vector<std::string> patch_environment(const std::string &table_path)
 {
 	const char *others = std::getenv("LD_PRELOAD"), *asan = std::getenv("ASAN_OPTIONS");
-	// gcc's address sanitizer else refuses to run behind any preloaded library.
+	// AddressSanitizer otherwise refuses to run after a preloaded library.
 	return {
 	    fmt::format("ASAN_OPTIONS={}{}verify_asan_link_order=0", asan ? asan : "", asan && *asan ? ":" : ""),
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the command's processes need to patch their functions: the library that does it (recording/preload/), and the
-// table that tells it which.
+// For the command's processes that patch their own functions: the preloaded library (recording/preload/) and its table
+// of functions.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace monitor::functions {
 
-// The library's path; empty: this monitor has none.
+// The library's path; empty: not installed.
 std::string preloaded_library();
 
 // The bytes of monitor/function_table.h. A function's number is its index. Throws Error if a file cannot be read.

@@ -26,11 +26,11 @@ namespace monitor::functions {
 #ifdef __x86_64__
 namespace {
 
-constexpr unsigned calls = 100, max_rounds = 21; // of a round; 4 words a call, so that a block is opened now and then
+constexpr unsigned calls = 100, max_rounds = 21; // 4 words per call, so that a block is opened now and then
 constexpr int max_wait_ms = 10'000;
-constexpr std::uint64_t blocks = 32; // of a ring, more than all rounds fill
+constexpr std::uint64_t blocks = 32; // more than all rounds fill
 
-// As XRay leaves it: a sled at the entry, and one at the return.
+// With XRay sleds at the entry and the return.
 __attribute__((naked, noinline)) void trial_function()
 {
 	asm volatile(".byte 0xeb, 0x09\n\t.byte 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0\n\t.byte 0xc3\n\t.byte 0x66, "
@@ -39,7 +39,7 @@ __attribute__((naked, noinline)) void trial_function()
 
 constexpr std::uint64_t trial_exit = 11;
 
-// The library finds its table in the environment when it is loaded. Returns its handle; null: it cannot be loaded.
+// Loads the library, which finds its table by the environment. Null: failed.
 void *load_library()
 {
 	const std::uint64_t entry = card::offset_in_own_file(reinterpret_cast<std::uintptr_t>(&trial_function));
@@ -54,7 +54,7 @@ void *load_library()
 	return ::dlopen(preloaded_library().c_str(), RTLD_NOW);
 }
 
-// Gives the library rings that nobody reads, and its classes numbers.
+// Gives the library rings without a reader, and its classes ids.
 bool connect(void *library)
 {
 	auto *const page = static_cast<edc_card_page *>(::dlsym(library, "edc_card_page_"));
@@ -102,7 +102,7 @@ bool connect(void *library)
 		if (!library || !connect(library))
 			::_exit(1);
 		card::ns_per_call(trial_function,
-				  calls); // its memory has been used before in a program that calls often
+				  calls); // warm up: a busy program has touched the ring's memory before
 		for (double &cost : costs)
 			cost = (card::ns_per_call(trial_function, calls) - card::quantile(before, 0.5)) /
 			       2; // a call has two events

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an event of a patched function costs on this machine. Called by Recording before the command starts, and by
-// `monitor events --functions`.
+// Measures the cost of an event of a patched function on this machine. Called by Recording before the command starts,
+// and by `monitor events --functions`.
 #pragma once
 
 #include "recording/card/rounds.h"
@@ -8,9 +8,8 @@
 
 namespace monitor::functions {
 
-// ns, measured in a process of its own, where the preloaded library patches a function of this program and posts into
-// rings that nobody reads, and that has no privileges but is this user's. No rounds: it could not be measured. Before
-// other threads exist.
+// In ns, measured in an unprivileged child process of this user: the preloaded library patches a function of this
+// program, which posts into rings without a reader. No rounds: not measured. Call before other threads exist.
 card::CalibratedCost time_patched_event(const record::User &user);
 
 } // namespace monitor::functions

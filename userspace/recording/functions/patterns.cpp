@@ -38,7 +38,7 @@ const std::string multiarch = "aarch64-linux-gnu";
 const std::string multiarch = "x86_64-linux-gnu";
 #endif
 
-// A name without a slash is looked up as a shell or the dynamic loader does.
+// Looks up a name without a slash in PATH, or as a library like the loader.
 std::string file_of(const std::string &name)
 {
 	std::string path = name;
@@ -50,7 +50,7 @@ std::string file_of(const std::string &name)
 		path = find_in(environment("PATH"), name);
 	std::error_code none;
 	if (path.starts_with("/proc/"))
-		return path; // of a process that may see other files
+		return path; // of a process, perhaps in another mount namespace
 	const std::filesystem::path real = std::filesystem::canonical(path, none);
 	if (path.empty() || none)
 		throw Error("--functions: there is no file {}", name);
@@ -59,7 +59,7 @@ std::string file_of(const std::string &name)
 	return real;
 }
 
-// The colon of FILE:NAME, not one of C++'s.
+// The colon of FILE:NAME, skipping "::".
 std::size_t colon_of(const std::string &text)
 {
 	for (std::size_t at = 1; at + 1 < text.size(); ++at)

@@ -10,12 +10,12 @@ namespace monitor::functions {
 struct Pattern {
 	std::string text; // as given
 	std::string path;
-	std::string real; // the same if it is a link: of a process, what that says
+	std::string real; // for a link /proc/PID/exe, its target
 	std::string file; // its name without directories
-	std::string glob; // of functions' names
+	std::string glob; // matches names of functions
 };
 
-// NAME, of the command's program or else of the processes' programs, or FILE:NAME. Throws Error if there is no such
+// NAME (in the command's program, or else in the processes' programs) or FILE:NAME. Throws Error if there is no such
 // file.
 std::vector<Pattern> parse_patterns(const std::vector<std::string> &texts, const std::vector<std::string> &command,
 				    const std::vector<int> &pids);

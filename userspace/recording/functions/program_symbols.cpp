@@ -28,8 +28,7 @@ std::string text_at(const std::vector<std::byte> &texts, std::size_t at)
 	return {text, ::strnlen(text, texts.size() - at)};
 }
 
-// Which versions the symbols of .dynsym have (Linux Standard Base 5.0, 10.7): NAME@VERSION for those that are only
-// there for programs that were linked long ago.
+// Symbol versions of .dynsym (Linux Standard Base 5.0, 10.7): NAME@VERSION for non-default ones, kept for old programs.
 class Versions {
 public:
 	explicit Versions(const ElfImage &image)
@@ -111,8 +110,8 @@ void add_unnamed(const ElfImage &image, const std::string &file, std::vector<Sym
 	}
 }
 
-// Only functions made from templates have one: "int twice<int>" is twice<int>. Also where its arguments begin, if they
-// are the last part of it.
+// Demangled templates have a return type: "int twice<int>" becomes twice<int>. Also returns where trailing template
+// arguments begin.
 std::pair<std::string, std::size_t> without_return_type(const std::string &name)
 {
 	if (!name.ends_with('>') || name.find("operator") != std::string::npos)

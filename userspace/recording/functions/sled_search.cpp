@@ -26,8 +26,8 @@ template <class T> std::vector<T> table(const ElfImage &image, const char *name)
 	return entries;
 }
 
-// XRaySledEntry of compiler-rt/include/xray/xray_interface.h; from version 2 on its addresses are distances from
-// themselves.
+// XRaySledEntry of compiler-rt/include/xray/xray_interface.h; from version 2 on addresses are relative to the member
+// itself.
 struct XraySled {
 	std::int64_t address, function;
 	std::uint8_t kind, always_instrument, version, padding[13];
@@ -37,7 +37,7 @@ static_assert(sizeof(XraySled) == 32);
 void add_xray(const ElfImage &image, std::vector<card::FunctionSled> &sleds)
 {
 	constexpr std::uint16_t kinds[] = {EDC_SLED_XRAY_ENTRY, EDC_SLED_XRAY_RETURN, EDC_SLED_XRAY_TAIL,
-					   EDC_SLED_XRAY_ENTRY}; // the last one for programs that log arguments
+					   EDC_SLED_XRAY_ENTRY}; // the last: LOG_ARGS_ENTER
 	const std::vector<XraySled> table = functions::table<XraySled>(image, "xray_instr_map");
 	for (std::size_t i = 0; i < table.size(); ++i) {
 		const std::uint64_t place = image.section("xray_instr_map")->address + i * sizeof(XraySled);
@@ -52,7 +52,7 @@ void add_nops(const ElfImage &image, const char *section, std::uint16_t kind, st
 		sleds.push_back({address, kind});
 }
 
-// A static program loads no library; one that is linked as PIE looks like a shared library without an interpreter.
+// A static program cannot preload a library. A static PIE looks like a shared library without an interpreter.
 bool can_be_preloaded(const ElfImage &image)
 {
 	if (image.section(".interp"))
@@ -68,7 +68,7 @@ bool is_entry(const card::FunctionSled &sled)
 	return sled.kind == EDC_SLED_XRAY_ENTRY || sled.kind == EDC_SLED_NOP_ENTRY;
 }
 
-// Of the instruction that leaves.
+// Offset of the exit instruction.
 std::uint64_t place_of_exit(const card::FunctionSled &sled)
 {
 	if (sled.kind == EDC_SLED_NOP_RETURN)
@@ -95,8 +95,8 @@ unsigned first_bytes_of(const card::FunctionSled &sled)
 	}
 }
 
-// All of it may be overwritten: it lies in the function, begins with an instruction that is reached, nothing is reached
-// in its rest, and that is not data, either. The library compares its code (preload/patch.c).
+// Whether the sled may be overwritten: it is in the function, starts with a reached instruction, nothing else in it is
+// reached, and the rest is padding. The library also compares its code (preload/patch.c).
 bool is_free(const card::FunctionSled &sled, const CodePart &part, const Exits &found)
 {
 	const std::uint64_t rest = sled.offset + first_bytes_of(sled), end = end_of(sled);

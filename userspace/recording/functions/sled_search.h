@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Space that a compiler left in a program for calls at the entry and the exits of functions (sleds), which a recording
-// without uprobes can use: see monitor/function_table.h. Called by file_search.cpp in its confined process.
+// Sleds: space that a compiler left for calls at the entry and exits of functions, to patch them instead of using
+// uprobes (monitor/function_table.h). Called by file_search.cpp in its confined process.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,11 @@
 
 namespace monitor::functions {
 
-// All of a program or library, in order, with addresses instead of offsets: from the sections of clang
-// -fxray-instrument, or of gcc -mrecord-mcount and -mrecord-return. Empty: it has none, or is no file that a library
-// can be preloaded into.
+// All sleds of a program or library, sorted, as addresses instead of offsets: from clang -fxray-instrument, or gcc
+// -mrecord-mcount and -mrecord-return. Empty: none, or no library can be preloaded.
 std::vector<card::FunctionSled> sleds_of(const ElfImage &image);
 
-// Those of a function, if its entry and each of its exits has one, else none.
+// The sleds of a function, or none unless its entry and all exits have one.
 std::vector<card::FunctionSled> sleds_of(const std::vector<card::FunctionSled> &all, const std::vector<CodePart> &parts,
 					 const Exits &found);
 

@@ -41,7 +41,7 @@ CountedPeriods::Edge CountedPeriods::edge_at(const Sync &at, std::uint64_t wall_
 	return edge;
 }
 
-// A recorder that did not run for a while ends the periods that it missed together, as one.
+// Periods missed while the recorder did not run are merged into one.
 void CountedPeriods::end_period(const Sync &now)
 {
 	const std::uint64_t late_ns = now.monotonic_ns - std::min(now.monotonic_ns, first_due_ns_),
@@ -58,7 +58,7 @@ void CountedPeriods::finish()
 	files_->finish();
 }
 
-// `after`: of the last period, the counts when the probes had stopped. Null: it is not the last one.
+// `after`: for the last period, the counts after the probes stopped; else null.
 void CountedPeriods::write(const Edge &until, const CountsByClass *after)
 {
 	PeriodFiles::Period period;
@@ -74,7 +74,7 @@ void CountedPeriods::write(const Edge &until, const CountsByClass *after)
 		time += time_shift_;
 		stream.repeat(edc_token(id, EDC_MODE_KERNEL, time, argument), {words.begin(), words.size()}, time);
 	};
-	// Those before the first period and after the last one are in theirs.
+	// The first and the last period include losses outside of the periods.
 	const std::uint64_t lost =
 	    (after ? after->lost : until.counts.lost) - (std::exchange(has_before_, false) ? 0 : since_.counts.lost);
 	post(EDC_ID_STATISTICS_PERIOD, since_.at.time, lost ? EDC_PERIOD_LOSSY : 0,
@@ -82,7 +82,7 @@ void CountedPeriods::write(const Edge &until, const CountsByClass *after)
 	for (const card::ClassRow &row : card::kernel_classes()) {
 		const unsigned slot = row.id - EDC_ID_KERNEL_FIRST;
 		const std::uint64_t number = until.counts.number[slot] - since_.counts.number[slot];
-		if (number || attached_.contains(row.name)) // a count of 0 is one, too
+		if (number || attached_.contains(row.name)) // write counts of 0, too
 			post(EDC_ID_STATISTICS_EVENTS, until.at.time, row.id, {number});
 		const std::uint64_t outside =
 		    before_.number[slot] + (after ? after->number[slot] - until.counts.number[slot] : 0);

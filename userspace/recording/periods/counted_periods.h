@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// record --statistics --count-only: no tokens, only the probes' counts by class, of which each period's file has what
-// was added in it. A period ends when the counts are read: right after a whole multiple of its length in real time.
+// record --statistics --count-only: no tokens, only the probes' counts by class; a period's file has the increments. A
+// period ends when the counts are read: right after a multiple of its length in real time.
 //
 //     CountedPeriods periods(...);         // before the probes are attached
-//     periods.start(directory, begin);     // they are
+//     periods.start(directory, begin);     // after the probes are attached
 //     periods.end_period(now);             // in the thread that drains, when one is due
 //     periods.end(last);                   // the probes are still attached
-//     periods.finish();                    // no more: the last file is written
+//     periods.finish();                    // the last file is written
 //
-// Next in the flow: reading/analyze/statistics_replay.cpp. Invariant: the sums over all periods, and what was counted
-// before the first and after the last one, are what the probes counted.
+// Next in the flow: reading/analyze/statistics_replay.cpp. Invariant: the sums over all periods, and the counts before
+// the first and after the last one, equal the probes' counts.
 #pragma once
 
 #include <chrono>
@@ -28,9 +28,9 @@
 
 namespace monitor::record {
 
-// How exact the periods are.
+// Precision of the periods.
 struct PeriodReads {
-	std::uint64_t max_late_ns = 0;  // from where a period should end to where its counts were read
+	std::uint64_t max_late_ns = 0;  // delay from a period's nominal end to the read of its counts
 	std::uint64_t max_width_ns = 0; // how long reading them took
 };
 
@@ -46,23 +46,23 @@ public:
 	{
 	}
 
-	// `ages`: of the periods that are there.
+	// `ages`: of existing periods.
 	void start(const std::string &directory, const Sync &begin, const PeriodFiles::Ages &ages = {});
-	// Of the first period.
+	// End of the first period.
 	std::chrono::steady_clock::time_point due() const;
 
 	void end_period(const Sync &now); // throws Error if an earlier one could not be written
 	void end(const Sync &last) { end_ = edge_at(last, last.realtime_ns); }
 	void finish();
 
-	// So far.
+	// Reads the current counts.
 	const CountsByClass &read() { return reader_.read(); }
 	const PeriodReads &reads() const { return reads_; }
 
 private:
 	struct Edge {
 		Sync at;
-		std::uint64_t wall_ns = 0;     // where it should have been
+		std::uint64_t wall_ns = 0;     // nominal
 		std::uint64_t recorder_ns = 0; // CPU time so far
 		CountsByClass counts;
 	};
@@ -81,7 +81,7 @@ private:
 	std::uint64_t first_due_ns_ = 0; // monotonic
 	Edge since_;                     // the begin of the period
 	std::optional<Edge> end_;        // of the last one
-	bool has_before_ = true;         // what was counted before the first one is not written
+	bool has_before_ = true;         // counts before the first period are not written yet
 	CountsByClass before_;
 	const std::uint64_t time_shift_; // is added to all times
 	std::uint32_t number_;           // of the next period's stream

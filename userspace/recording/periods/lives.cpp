@@ -28,10 +28,10 @@ namespace fs = std::filesystem;
 using recording_file::Contents;
 
 constexpr std::size_t max_lives = 1000;       // the oldest are forgotten
-constexpr std::size_t max_clock_steps = 1000; // of the clock, that readers take; the same
+constexpr std::size_t max_clock_steps = 1000; // of the system clock; likewise
 constexpr const char *other_directory = "; use another directory with -o, or replace it with --force";
 
-// Empty if it is not of statistics.
+// Empty if not a recording of statistics.
 std::optional<Contents> read_recording(const std::string &text)
 {
 	std::optional<Contents> recorded = recording_file::parse(text);
@@ -75,7 +75,7 @@ bool has_classes_of_programs(const std::string &description)
 	return false;
 }
 
-// When the machine had been started again: the begin of the first life since then. `now`: of this one.
+// The start of the first life after each reboot. `now`: the start of this life.
 std::vector<std::uint64_t> boots_of(const EarlierLives &lives, std::uint64_t now)
 {
 	std::vector<std::uint64_t> boots;
@@ -92,7 +92,8 @@ Sync own_now()
 	return read_sync(card::has_invariant_tsc());
 }
 
-// As many ticks later as passed in real time; not before what there is: then the system's clock was set back since.
+// After a reboot, continues trace time by the elapsed real time, but not before existing periods (the system clock may
+// have been set back).
 void go_on_after_boot(const ClockDescription &clock, std::uint64_t end, EarlierLives &lives)
 {
 	const Sync now = own_now();
@@ -110,8 +111,8 @@ void go_on_after_boot(const ClockDescription &clock, std::uint64_t end, EarlierL
 		lives.real_time_steps.push_back({time, std::llround(step_ns)});
 }
 
-// Whether the system's clock was set since the newest life, within one boot: real time less monotonic time changes by
-// steps alone.
+// Finds a step of the system clock since the newest life in the same boot: real time minus monotonic time changes only
+// by steps.
 void find_step_between(const recording_file::Moment &began, EarlierLives &lives)
 {
 	if (!began.monotonic_ns)
@@ -153,7 +154,7 @@ void read_lives(const std::string &directory, const StatisticsOptions &options, 
 	lives.names_text = read_text(directory + "/.monitor/names");
 	lives.description_text = read_text(directory + "/metadata", max_description_file_bytes);
 	const std::optional<Contents> recorded = read_recording(lives.recording_text);
-	if (!recorded) // it was replaced since has_statistics()
+	if (!recorded) // replaced after has_statistics()
 		refuse("is damaged");
 	const Contents &before = *recorded;
 	ClockDescription clock;

@@ -49,7 +49,8 @@ std::uint64_t last_of(const PeriodEnds &ends)
 PeriodFiles::Ages ages_of(const PeriodEnds &ends, const std::vector<std::uint64_t> &boots, std::uint64_t now,
 			  std::uint64_t frequency_hz)
 {
-	std::map<std::uint64_t, std::uint64_t> pauses; // from the end of a period: how long nobody knows the time
+	std::map<std::uint64_t, std::uint64_t>
+	    pauses; // by end of a period: length of the following gap of unknown duration
 	for (const std::uint64_t boot : boots) {
 		std::uint64_t before = 0;
 		for (const auto &[name, end] : ends)

@@ -24,7 +24,7 @@
 namespace monitor::record {
 namespace {
 
-// "statistics_20261126T140300Z": when it began, in UTC; of periods shorter than a second also the milliseconds.
+// "statistics_20261126T140300Z": the period's start in UTC, with milliseconds if shorter than a second.
 std::string name_of(std::int64_t begin_wall_ns)
 {
 	constexpr std::int64_t second_ns = 1'000'000'000;
@@ -33,7 +33,7 @@ std::string name_of(std::int64_t begin_wall_ns)
 			   ms ? fmt::format(".{:03}", ms) : "");
 }
 
-// A packet without events, whose number is that of the packets before it: a file that ends otherwise was cut.
+// An empty final packet that counts the packets before it: a file without it is truncated.
 std::array<std::byte, EDC_BLOCK_SIZE> end_mark(std::span<const std::byte> blocks)
 {
 	std::array<std::byte, EDC_BLOCK_SIZE> mark{};
@@ -59,7 +59,7 @@ PeriodFiles::PeriodFiles(std::string directory, std::uint64_t keep_ns, const Age
 	thread_ = std::thread([this] { run(); });
 }
 
-// One that was killed may have left a part.
+// Removes partial files of a killed recorder.
 void PeriodFiles::remove_unfinished() const
 {
 	std::error_code ignored;
@@ -124,7 +124,7 @@ void PeriodFiles::run()
 	}
 }
 
-// Readers see it whole or not at all, also after a power cut.
+// Atomic for readers, also after a power failure.
 void PeriodFiles::write(const Period &period)
 {
 	std::string name = name_of(period.begin_wall_ns);
@@ -151,7 +151,7 @@ void PeriodFiles::write(const Period &period)
 	files_.push_back({path, period.end_ns});
 }
 
-// What is kept covers that time: a file goes when all of it is older.
+// Removes a file when its whole period is older than keep_ns.
 void PeriodFiles::remove_old(std::int64_t now_ns)
 {
 	if (keep_ns_ == 0)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The files of a recording of statistics (record --statistics): one for each period, written whole and then given its
-// name, and removed when it is older than what is to be kept, whichever recording into the directory wrote it. In a
-// thread of its own, so that a slow disk does not hold up who makes the periods.
+// The files of record --statistics: one per period, written atomically, and removed when too old, also those of earlier
+// recordings in the directory. Works in its own thread, so that a slow disk does not delay the producer.
 //
-// Ages are those of clocks that nobody sets. None goes on while a machine is off, so that time makes no period older.
+// Ages are by clocks that cannot be set. These stop while a machine is off, so that time does not count.
 //
 //     PeriodFiles files(directory, keep_ns, ages);
 //     files.add({...});        // throws Error if an earlier one could not be written
@@ -38,13 +37,13 @@ public:
 
 	struct Period {
 		std::int64_t begin_wall_ns = 0; // for the name
-		std::int64_t end_ns = 0;        // of a clock that nobody sets: by it is kept
+		std::int64_t end_ns = 0;        // by a clock that cannot be set; decides when to remove
 		std::vector<std::byte> blocks;
-		std::string description;    // the trace's metadata as it is now; "": as it was
-		std::function<void()> also; // called in the thread that writes, once the period is there
+		std::string description;    // new metadata of the trace; "": unchanged
+		std::function<void()> also; // called in the writing thread after the file exists
 	};
 
-	// Of the files that are there, by name: how long ago their periods ended.
+	// Existing files by name: how long ago their periods ended.
 	using Ages = std::map<std::string, std::int64_t>;
 
 	// `keep_ns`: 0: all.
@@ -59,7 +58,7 @@ private:
 
 	struct File {
 		std::string path;
-		std::int64_t end_ns; // of an earlier recording's file, before the first period: from now on
+		std::int64_t end_ns; // of an earlier recording's file, relative to the start
 	};
 
 	void remove_unfinished() const;
@@ -71,11 +70,11 @@ private:
 	const std::string directory_;
 	const std::uint64_t keep_ns_;
 	std::deque<File> files_; // the oldest first
-	bool is_first_ = true;   // no period has been written yet
+	bool is_first_ = true;   // before the first period
 	std::mutex lock_;        // of:
 	std::condition_variable changed_;
 	std::deque<Period> waiting_;
-	std::string failure_; // a sentence; "": none
+	std::string failure_; // a message; "": none
 	bool is_over_ = false;
 	std::thread thread_; // last: it uses all of the above
 };

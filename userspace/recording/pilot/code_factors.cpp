@@ -22,10 +22,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double unit_ns = 20e6;  // CPU time of a run: short, for a machine does not stay the same for long
-constexpr double max_waiting = 3; // times as long
+constexpr double unit_ns = 20e6;  // CPU time of a run: short, because the machine's speed drifts
+constexpr double max_waiting = 3; // max. wall time / CPU time
 constexpr unsigned max_times = 1'000'000;
-constexpr std::size_t min_rounds = 8; // an interval of fewer is none
+constexpr std::size_t min_rounds = 8; // fewer give no interval
 constexpr const char *writable = "/var/tmp";
 
 double ns(const timeval &time)
@@ -33,7 +33,7 @@ double ns(const timeval &time)
 	return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_usec) * 1e3;
 }
 
-// CPU time of a process that does so, with all that it starts and waits for.
+// Runs the load in a child process; returns its CPU time with children.
 double run(const Load &load, unsigned times)
 {
 	const pid_t child = ::fork();
@@ -50,7 +50,7 @@ double run(const Load &load, unsigned times)
 	return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
-// Ahead of what else runs, for its lifetime, with all that is started meanwhile.
+// Raises the priority during its lifetime; child processes inherit it.
 class Ahead {
 public:
 	Ahead() : before_(::getpriority(PRIO_PROCESS, 0)) { ::setpriority(PRIO_PROCESS, 0, -20); }
@@ -68,7 +68,7 @@ struct Trial {
 	EventCounts events{};
 	std::vector<card::Round> rounds{};
 
-	// Short runs, also of one that waits for a disk; false: it cannot run here.
+	// Chooses the number of repetitions for short runs; false: the load cannot run here.
 	bool fit()
 	{
 		run(load, times);
@@ -137,7 +137,7 @@ std::vector<Trial> prepare(const card::CardOptions &options)
 	return trials;
 }
 
-// Off, on, off, of all programs each time: what was detached is attached again only after a grace period.
+// Without, with and without probes, all programs each time, because re-attaching waits for a grace period.
 void make_round(TrialCard &card, std::vector<Trial> &trials)
 {
 	const auto run_all = [&](double card::Round::*part) {
@@ -152,12 +152,12 @@ void make_round(TrialCard &card, std::vector<Trial> &trials)
 	card.detach();
 	const std::uint64_t lost = card.lost();
 	run_all(&card::Round::after);
-	if (lost) // a probe that finds its ring full has another cost
+	if (lost) // a probe costs less with a full ring
 		for (Trial &trial : trials)
 			trial.rounds.pop_back();
 }
 
-// Of the start and of the end: the loops' figures move, too.
+// The mean of start and end, because the loops' costs drift, too.
 recording_file::CalibratedCosts mean(recording_file::CalibratedCosts start, const recording_file::CalibratedCosts &end)
 {
 	for (auto &[what, cost] : start)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What code outside of loops pays for the probes on this machine (monitor doctor --calibrate): programs of different
-// kinds (real_code.h), each run alternately without and with probes, beside what the loops say of their events.
+// Measures the overhead of probes in real code on this machine (monitor doctor --calibrate): programs of different
+// kinds (real_code.h) run alternately without and with probes; their overhead is compared with the prediction from
+// loops.
 #pragma once
 
 #include <functional>

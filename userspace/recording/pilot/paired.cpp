@@ -9,7 +9,7 @@ namespace monitor::pilot {
 namespace {
 
 constexpr std::size_t max_groups = 8, min_groups = 4;
-// In the phases of a group, without and with probes each. Time in user mode: four ticks of the slowest clock.
+// Minimum progress in a group's phases without, and with, probes. User time: four ticks of the slowest clock.
 constexpr std::array<double, EDC_PROGRESS_COUNTERS> min_progress = {64, 64, 64, 40e6};
 constexpr double min_cpu_ns = 10e6;
 
@@ -31,8 +31,8 @@ std::vector<PhasePair> grouped(const std::vector<PhasePair> &phases, std::size_t
 	return sums;
 }
 
-// How much the groups' CPU time for a step differs while the probes are attached; none: it is no measure. What is
-// without them has no part in the choice of the counter.
+// Variation of the groups' CPU time per unit of progress with probes; none: too little progress. Phases without probes
+// must not influence the choice of the counter.
 std::optional<double> scatter(const std::vector<PhasePair> &sums, std::size_t counter)
 {
 	double sum = 0, square = 0;

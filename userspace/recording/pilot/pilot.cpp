@@ -32,11 +32,11 @@ using Clock = std::chrono::steady_clock;
 using record::Command;
 
 constexpr std::uint64_t min_pairs = 3, max_pairs = 100;
-constexpr double times_duration = 3; // whole runs take at most so much longer, if three pairs do
+constexpr double times_duration = 3; // whole runs may take this multiple of the time to complete three pairs
 constexpr int min_phase_ms = 25, max_phase_ms = 55;
 constexpr auto settling = 2ms; // after probes were attached or detached, code is cold
 constexpr auto counting = 1s;
-constexpr auto patience = 2s; // until a command is killed that was asked to end
+constexpr auto patience = 2s; // from SIGTERM to SIGKILL
 
 double seconds_since(Clock::time_point since)
 {
@@ -53,7 +53,7 @@ double cpu_ns_of_children()
 	return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
-// For its lifetime what is started reads nothing, and what it prints is dropped.
+// During its lifetime, standard input and output of child processes are /dev/null.
 class Silence {
 public:
 	Silence()
@@ -121,7 +121,7 @@ private:
 		    record::card_options(record, static_cast<unsigned>(::get_nprocs_conf()), {});
 		options.stacks = {};
 		options.module = false;
-		options.suspending = true; // for the lists of progress
+		options.suspending = true; // for task iterators of progress
 		options.blocks_per_cpu = buffering::divide_buffers({}, options.cpus, options.rings()).blocks_per_cpu;
 		return options;
 	}
@@ -143,7 +143,7 @@ private:
 
 	void attach(const Command &command) { card_.attach(card_options_.filtering ? command.pid() : 0); }
 
-	// False: it has ended.
+	// False: the command has ended.
 	bool measure(Command &command, record::PhasePart &part)
 	{
 		std::this_thread::sleep_for(settling);
@@ -158,7 +158,8 @@ private:
 	{
 		record::PhasePart part;
 		const auto since = [](std::uint64_t from, std::uint64_t to) {
-			return static_cast<double>(to - std::min(from, to)); // what was not waited for is gone
+			return static_cast<double>(
+			    to - std::min(from, to)); // children that nobody waited for are no longer in the sum
 		};
 		part.cpu_ns = since(begin.cpu_ns, end.cpu_ns);
 		for (std::size_t i = 0; i < part.progress.size(); ++i)
@@ -215,7 +216,7 @@ private:
 		return ns;
 	}
 
-	// In turn the one or the other first.
+	// Alternates which of a pair runs first.
 	PilotResult whole_runs(double seconds_of_run)
 	{
 		const auto fitting =
@@ -245,7 +246,7 @@ private:
 		return result;
 	}
 
-	// Of its tree, for a moment, with a card that filters; its CPU time meanwhile has the probes in it.
+	// Counts the process tree's events briefly with a filtering card; its CPU time then includes the probes.
 	void count_events(pid_t command, PilotResult &result)
 	{
 		const recording_file::CalibratedCosts loops = card_.calibrate().costs;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What recording a command will cost it (monitor plan -- CMD): the command itself, without and with probes. One that
-// ends in time runs again and again, alternately without and with them; of one that goes on the probes are attached and
-// detached in turn, and its CPU time is compared for the same progress. Where that says nothing, its events times what
-// an event costs in loops.
+// Predicts the overhead of recording a command (monitor plan -- CMD) by running it. A short command runs repeatedly,
+// alternately without and with probes; for a long one probes are attached and detached in turn, and CPU time per
+// progress is compared. Fallback: number of events times their cost in loops.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +16,15 @@ namespace monitor::pilot {
 struct PilotOptions {
 	record::Options record;                             // what would be recorded, and the command
 	double seconds = 5;                                 // how long the command may take
-	std::function<void(const std::string &)> on_note{}; // what will take how long, beforehand
+	std::function<void(const std::string &)> on_note{}; // announces each step and its duration
 };
 
-// Shares of the command's CPU time that the probes would add.
+// Relative CPU overhead of the probes.
 struct PilotResult {
 	enum class How : std::uint8_t { runs, phases, loops };
 
 	How how = How::runs;
-	std::uint64_t pairs = 0;                 // without and with probes
+	std::uint64_t pairs = 0;                 // of measurements
 	std::optional<double> low, median, high; // a 90 % interval; of loops without factors `low` only
 	double cpu_ns = 0;                       // of the command: of a run, or of all phases, without probes
 	std::string why_unknown;                 // "": at least `low` is known

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t max_files = 400;
 constexpr std::uintmax_t max_file_bytes = 40'000;
 
-// The first small files of the system's own, which the page cache holds after the first time.
+// Small system files, in the page cache after the first read.
 std::vector<std::string> system_files()
 {
 	std::vector<std::string> found;
@@ -42,7 +42,7 @@ std::vector<std::string> system_files()
 	return found;
 }
 
-// As find(1): lists directories and looks at each entry.
+// Like find(1): lists directories and stats entries.
 void walk(unsigned times)
 {
 	for (; times; --times) {
@@ -57,7 +57,7 @@ void walk(unsigned times)
 	}
 }
 
-// As cat(1) and a compiler's headers.
+// Like cat(1), or a compiler that reads headers.
 void read_files(const std::vector<std::string> &files, unsigned times)
 {
 	std::vector<char> buffer(1 << 17);
@@ -78,7 +78,7 @@ void read_files(const std::vector<std::string> &files, unsigned times)
 	::_exit(127);
 }
 
-// Of fresh memory: faults between much computing.
+// Computes in fresh memory: occasional page faults.
 void compute(unsigned times)
 {
 	constexpr std::size_t size = 1 << 20;
@@ -97,7 +97,7 @@ void compute(unsigned times)
 	}
 }
 
-// Two processes and a connection: a request of 64 bytes, an answer of 1 KiB.
+// Two processes with a connection: requests of 64 bytes, answers of 1 KiB.
 void serve(unsigned times)
 {
 	const Fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -128,7 +128,7 @@ void serve(unsigned times)
 	::waitpid(client, nullptr, 0);
 }
 
-// As a database: writes a page and its log, makes them durable, reads others.
+// Like a database: writes a page and its log, syncs, reads other pages.
 void store(const std::string &directory, unsigned times)
 {
 	const Fd file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));

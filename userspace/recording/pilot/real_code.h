@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs of different kinds that every machine has, by which monitor doctor --calibrate measures what an event costs
-// outside of loops.
+// Built-in workloads of different kinds, with which monitor doctor --calibrate measures the cost of events in real
+// code.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace monitor::pilot {
 
 struct Load {
 	std::string name;
-	std::function<void(unsigned times)> run; // in a process of its own, which it may leave without return
+	std::function<void(unsigned times)> run; // in a child process; may call _exit()
 };
 
 // `directory`: where files may be written.

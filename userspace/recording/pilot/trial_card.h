@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A card whose probes are attached and detached again and again beside a program, to compare it with itself: what they
-// record is copied, as a recorder does, and dropped.
+// A card for A/B measurements, whose probes are attached and detached repeatedly while a program runs. Events are
+// copied, as in a recorder, and dropped.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ public:
 	explicit TrialCard(const card::CardOptions &options);
 	~TrialCard();
 
-	// What an event costs in loops.
+	// Measures the cost of events in loops.
 	card::Calibration calibrate();
 	// Counts start from 0. With CardOptions::filtering only those of `process` and its descendants are counted.
 	void attach(pid_t process = 0);
 	void detach();
 	EventCounts events() const; // since attach()
-	std::uint64_t lost() const; // of these and all others
-	// How far a process and its descendants have come; with CardOptions::suspending.
+	std::uint64_t lost() const; // discarded events of all processes
+	// Progress of a process and its descendants; with CardOptions::suspending.
 	record::TreeProgress progress(pid_t root) const;
 
 private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Translates names of events as users know them to what perf_event_open accepts. Names are tried in this order: perf's
 // generic names, rNNNN, PMU/terms/, libpfm4's names; all except libpfm4's accept the modifiers :u, :k and :h (libpfm4
-// has the same ones). Invariant: a returned event without `missing` can be encoded; why_not() says whether the machine
-// can count it.
+// has the same ones). Invariant: a returned event without `missing` is encoded; why_not() tests whether the machine can
+// count it.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct Event {
 	perf_event_attr attributes{}; // type, config*, exclude_*
 	std::string unit;             // of counts times `scale`: "ns", "Joules"
 	double scale = 1;
-	std::string pmu;     // what counts it: "cpu", "software", or the name of another PMU
+	std::string pmu;     // the PMU: "cpu", "software", or another name
 	std::string missing; // why it cannot even be encoded here: no PMU; "" otherwise
 };
 
@@ -31,7 +31,7 @@ struct UnknownEvent : Error {
 // Throws UnknownEvent with the nearest known names, or Error if the name is recognised but wrong.
 Event resolve(const std::string &name, const Machine &machine);
 
-// Whether it is an event by itself, so that a slash after it divides: "cycles/instructions".
+// Whether the word alone is an event, so that a following slash means division: "cycles/instructions".
 bool is_event(const std::string &word);
 
 // Why these events cannot be counted together here; "" if they can.

@@ -81,7 +81,7 @@ private:
 			refuse(begin, "put parentheses around a sum that is a divisor");
 	}
 
-	// Terms; `bare` is set if there are several without parentheses around them.
+	// A sum of terms; `bare` is set if it has several, without parentheses.
 	std::vector<FormulaTerm> sum(bool &bare)
 	{
 		const bool parentheses = take('(');

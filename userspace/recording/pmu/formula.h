@@ -17,7 +17,7 @@ namespace monitor::pmu {
 struct FormulaTerm {
 	double factor = 1;
 	std::string event;
-	bool busy = false;     // the time in which it occurs, not how often
+	bool busy = false;     // cycles in which it occurs, instead of occurrences
 	TextPosition position; // of the event
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Describes this machine, from perf_event_open, /proc and /sys. The probe opens what the recorder opens: a counter of
-// everything that CPU 0 does. A process that may not do that opens it for itself, in user mode.
+// Describes this machine, from perf_event_open, /proc and /sys. The trial opens what the recorder opens: a system-wide
+// counter on CPU 0; without the privilege, a user-mode counter for this process.
 #include "machine.h"
 
 #include <cerrno>
@@ -52,7 +52,7 @@ bool file_says(const char *path, const char *word)
 	return false;
 }
 
-// Under sudo the user's own groups are those of the user who called sudo.
+// Under sudo, the groups of the user who called it.
 void find_own_groups(Machine &machine)
 {
 	const char *sudo = std::getenv("SUDO_UID"), *config = std::getenv("XDG_CONFIG_HOME");

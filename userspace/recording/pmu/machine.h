@@ -25,18 +25,18 @@ struct Machine {
 	int paranoid = 0;          // kernel.perf_event_paranoid
 };
 
-// Whether the kernel runs under a hypervisor or an emulator, as far as that says so.
+// Whether the kernel runs under a hypervisor or emulator that can be detected.
 bool is_virtual_machine();
 
 Machine this_machine();
 
-// Whether plain cycles can be counted at all, as far as the kernel reports.
+// Whether the kernel reports that cycles can be counted.
 bool has_pmu(const Machine &machine);
 
 // "no PMU in this VM"
 std::string no_pmu(const Machine &machine);
 
-// Whether it is of the CPUs' own PMU.
+// Whether the event is counted by the CPU's own PMU.
 inline bool is_of_the_cpu(const perf_event_attr &attributes)
 {
 	return attributes.type == PERF_TYPE_HARDWARE || attributes.type == PERF_TYPE_HW_CACHE ||

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Turns a formula into a measurement with its events resolved and tried, before counters are shared with other
-// measurements. Called by selection.cpp, and by `monitor events --groups`, which also shows the events of missing
-// measurements.
+// Resolves and tries the events of a formula, before counters are shared between measurements. Called by selection.cpp,
+// and by `monitor events --groups`, which also shows the events of missing measurements.
 #pragma once
 
 #include <string>

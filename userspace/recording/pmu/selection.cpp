@@ -12,7 +12,7 @@
 namespace monitor::pmu {
 namespace {
 
-constexpr const char *without_pmu = "software"; // the group that needs none
+constexpr const char *without_pmu = "software"; // the group for machines without a PMU
 
 // Rejoins items that were split at a comma within a PMU's terms.
 std::vector<std::string> whole_items(const std::vector<std::string> &requests)

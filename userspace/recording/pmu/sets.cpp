@@ -51,7 +51,7 @@ std::size_t Sets::missing_from(std::size_t set, const std::vector<Event> &events
 	    events.begin(), events.end(), [&](const Event &event) { return find(selection_, set, event) == none; }));
 }
 
-// Also checks that the machine can count them all at once.
+// Also tries to open all of them as one group.
 bool Sets::has_room(std::size_t set, const std::vector<Event> &events) const
 {
 	const std::size_t more = missing_from(set, events);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is mapped into this process, and memory of our own, by system calls of our own. Called by patch.c. */
+/* Reads this process's mappings and allocates memory, with direct system calls instead of libc. Called by patch.c. */
 #ifndef MONITOR_PRELOAD_MAPPINGS_H
 #define MONITOR_PRELOAD_MAPPINGS_H
 
@@ -19,7 +19,7 @@ struct monitor_text {
 char *monitor_read_mappings(size_t *bytes);
 void monitor_release_mappings(char *lines);
 
-/* Takes a line apart: proc_pid_maps(5). Returns its path, or NULL if it maps no code of a file. */
+/* Parses a line: proc_pid_maps(5). Returns its path, or NULL if it is not a file's code. */
 const char *monitor_parse_mapping(const char *line, struct monitor_text *text);
 
 /* As mmap(2). NULL: refused. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Patches the functions that the recorder chose (record --functions) when a program starts, before anything else of it
-// runs: each sled becomes a call of a stub near it, which pushes the function's number and goes on in trampolines.c.
-// The table is the recorder's (monitor/function_table.h); what does not look as it says is left alone and counted.
+// Patches the functions chosen by record --functions before the program's own code runs: each sled becomes a call of a
+// nearby stub, which pushes the function's number and jumps to trampolines.c. The recorder provides the table
+// (monitor/function_table.h); sleds with unexpected code are skipped and counted.
 //
-// Without a table, or one that cannot be read, nothing is patched, nor in a process that may not write code. It stays
-// executable throughout, and what threads of other libraries may run meanwhile changes in one store. System calls are
-// made directly: functions that the program puts in the place of libc's must not be called before its constructors.
+// Nothing is patched without a readable table, or if code may not be written. Code stays executable throughout, and
+// instructions that other libraries' threads may run change in a single store. System calls are direct, because a
+// program may interpose libc functions, which must not run before its constructors.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ void monitor_called_at_exit(void);
 void monitor_jumped_to_at_exit(void);
 
 #define STUB_BYTES 16u
-#define REACH (1ul << 31) // of a jump
+#define REACH (1ul << 31) // of a relative jump
 #define STEP (1ul << 20)
 #define LONGEST 11u // sled, in bytes
 
@@ -81,7 +81,7 @@ static void put_distance(unsigned char *to, const unsigned char *target)
 	put(to, &distance, 4);
 }
 
-// At the begin of the stubs: a jump to each trampoline, wherever this library is.
+// Puts absolute jumps to the trampolines at the start of the stubs.
 static void put_far_jumps(struct stubs *stubs)
 {
 	void (*const trampolines[WAYS])(void) = {monitor_called_at_entry, monitor_called_at_exit,
@@ -106,8 +106,8 @@ static unsigned char *put_stub(struct stubs *stubs, uint32_t function, enum way 
 	return stub;
 }
 
-// What no thread can be about to execute comes first: what the sled's first instruction jumps over, or returns ahead
-// of.
+// First writes the bytes that no thread can execute: those that the sled's first instruction jumps over or returns
+// before.
 static void patch_sled(unsigned char *code, unsigned kind, const unsigned char *stub)
 {
 	unsigned char patched[8];
@@ -131,7 +131,7 @@ static void patch_sled(unsigned char *code, unsigned kind, const unsigned char *
 	}
 }
 
-// Whether this process may have memory that it can write and execute.
+// Whether writable and executable memory is permitted.
 static bool may_execute(void)
 {
 	void *page = monitor_map(0, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -141,7 +141,7 @@ static bool may_execute(void)
 	return page != NULL;
 }
 
-// Memory that jumps from all of the text reach. NULL: none is free, or none may be executable.
+// Executable memory within reach of jumps from all of the text. NULL: none.
 static unsigned char *near_memory(const struct monitor_text *text, size_t bytes)
 {
 	for (uintptr_t distance = STEP; distance < REACH - STEP - bytes; distance += STEP) {
@@ -171,7 +171,7 @@ static bool protect(const void *begin, size_t bytes, int protection)
 	return EDC_CALL_3_(SYS_mprotect, begin, bytes, protection) == 0;
 }
 
-// The sleds of the function that sleds[i] belongs to end there.
+// Index after the last sled of the function of sleds[i].
 static uint32_t end_of_function(const struct edc_function_sled *sleds, uint32_t count, uint32_t i)
 {
 	uint32_t end = i + 1;
@@ -181,7 +181,7 @@ static uint32_t end_of_function(const struct edc_function_sled *sleds, uint32_t 
 	return end;
 }
 
-// One event for each run of functions that were patched, or were not.
+// Posts one event for each range of functions, patched or not.
 static void post_patched(const struct edc_function_sled *sleds, uint32_t count, const unsigned char *patched)
 {
 	for (uint32_t i = 0; i < count;) {
@@ -322,7 +322,7 @@ static bool is_whole(const struct table *table, size_t bytes)
 	return true;
 }
 
-// After the constructor of edc.h, which found the recorder: the linker keeps the order of the files.
+// Runs after the constructor of edc.h, which finds the recorder: the linker keeps the order of files.
 __attribute__((constructor)) static void patch(void)
 {
 	const char *path = getenv(EDC_FUNCTION_TABLE_ENVIRONMENT);

@@ -9,19 +9,19 @@
 #include "monitor/edc.h"
 #include "monitor/function_table.h"
 
-// The names and fields are known to reading/activities/tracker.cpp and recording/session/metadata.cpp.
+// reading/activities/tracker.cpp and recording/session/metadata.cpp depend on these names and fields.
 EDC_EVENT_FIELDS(function_entry, (arg, u16, function), (x64, stack_pointer));
 EDC_EVENT_FIELDS(function_exit, (arg, u16, function), (x64, stack_pointer));
 EDC_EVENT_FIELDS(functions_patched, (arg, u16, function), (u64, functions), (u64, refused_sleds));
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-// Of the running thread: how many children of vfork() run with its memory. Used by trampolines.c.
+// Number of vfork() children that run in this thread's memory. Used by trampolines.c.
 HIDDEN __thread uint32_t monitor_vforks;
 
-// In a forked child, at its first event: takes about as long as when a program is loaded. Without waiting, the calls
-// until the recorder's answer would be lost.
-// Signals wait meanwhile: a handler that jumps out of here, or exits, would leave the card locked.
+// At the first event of a forked child: waits for its rings, about as long as at a program's start, else events until
+// the recorder's answer would be lost. Signals are blocked: a handler that exits or longjmps would leave the card
+// locked.
 __attribute__((noinline)) static void wait_for_rings(struct edc_card *card)
 {
 	const uint64_t all = ~0ull;
@@ -36,7 +36,7 @@ __attribute__((noinline)) static void wait_for_rings(struct edc_card *card)
 	edc_syscall_(SYS_rt_sigprocmask, SIG_SETMASK, (uint64_t)&before, 0, sizeof all, 0, 0);
 }
 
-// By record --budget, during the recording.
+// Whether record --budget has stopped this function.
 static inline int is_left_out(const struct edc_card *card, uint32_t function)
 {
 	const struct edc_user_area *area = card->area;
@@ -81,7 +81,7 @@ HIDDEN long monitor_vfork_failed(int error)
 	return -1;
 }
 
-// What edc.h would take from libc, whose functions use vector registers: trampolines.c says why that must not be.
+// Replacements for libc functions in edc.h, which may use vector registers: see trampolines.c.
 
 static char socket_name[108], table_path[4096]; // copies, because programs write over their environment
 static const struct {
@@ -107,7 +107,7 @@ static int is_same(const char *a, const char *b)
 
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
-// Before edc.h's constructor, which asks for it. Only glibc gives a constructor the environment; with another C library
+// Before edc.h's constructor, which needs it. Only glibc passes the environment to constructors; with other C libraries
 // nothing is patched.
 __attribute__((constructor(101))) static void take_environment(int argc, char **argv, char **environment)
 {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What a patched sled calls: saves every register that a function may find in use, and calls the function of post.c
-// with the function's number and the stack pointer. Called through a stub near the sled (patch.c), which has pushed the
-// number; next in the flow: post.c.
+// Targets of patched sleds: save all live registers and call post.c with the function's number and the stack pointer.
+// Reached through a stub near the sled (patch.c), which has pushed the number; next in the flow: post.c.
 //
-// Invariant: nothing from here on uses a vector or floating point register, because none is saved. So all of this
-// library is compiled for general registers only, and after its constructors it calls no function of another one.
+// Invariant: no code from here on uses vector or floating point registers, because they are not saved. So this library
+// is compiled with -mgeneral-regs-only, and after its constructors it calls no other library.
 
-// At entry: the number, and below it, if the sled called, the address behind it. `above`: bytes on the stack between
-// the number and what the stack pointer was at the sled.
-// An unwinder may come by at any instruction, in a signal handler: so each push and pop is described.
+// On entry the stack has the number, and next to it, if the sled called, the return address. `above`: bytes between the
+// number and the stack pointer at the sled. CFI describes each push and pop, because a signal handler may unwind at any
+// instruction.
 #define PUSH(name) "push %" name "\n.cfi_adjust_cfa_offset 8\n"
 #define POP(name) "pop %" name "\n.cfi_adjust_cfa_offset -8\n"
 #define TRAMPOLINE(name, handler, above)                                                                              \
@@ -34,9 +33,9 @@ TRAMPOLINE("monitor_called_at_entry", "monitor_post_entry", "8");
 TRAMPOLINE("monitor_called_at_exit", "monitor_post_exit", "8");
 TRAMPOLINE("monitor_jumped_to_at_exit", "monitor_post_exit", "0");
 
-// The child of a vfork runs with its parent's thread-local memory, but on another CPU than rseq(2) tells there, so it
-// must not post: it counts itself in, and its parent, which goes on when the child is gone, out. Like glibc's, it keeps
-// the return address in a register, because the child overwrites the stack.
+// A vfork() child shares its parent's TLS, whose rseq(2) area has the parent's CPU, so it must not post: the counter is
+// incremented in the child and decremented in the parent, which resumes when the child is gone. As in glibc, the return
+// address is kept in a register, because the child overwrites the stack.
 __asm__(".pushsection .text\n"
 	".balign 16\n"
 	".globl vfork\n"
