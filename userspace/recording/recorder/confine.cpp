@@ -11,7 +11,8 @@
 namespace monitor::record {
 namespace {
 
-// linux/landlock.h, which older systems lack or have only in part. Its system calls have the same numbers everywhere.
+// Instead of linux/landlock.h, which older systems lack or have only in part. The numbers are the same on all
+// architectures.
 constexpr long create_ruleset = 444, add_rule = 445, restrict_self = 446;
 constexpr unsigned version_only = 1, path_beneath = 1;
 struct Ruleset {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Confines the recorder's access to the file system to its trace once it has given up its privileges. From a root shell
-// its user is still root.
+// Confines the recorder to its trace directory after it has dropped its privileges: started from a root shell, its user
+// is still root.
 #pragma once
 
 #include <string>
 
 namespace monitor::record {
 
-// From here on this process and its children can write, create and remove files in this directory only, execute none,
-// use no TCP, and trace no process outside (landlock(7)); the directory itself may be removed when it is empty. Open
-// files stay open. Call after drop_privileges(), before other threads exist. False if this kernel has no Landlock.
+// With landlock(7), this process and its children can then write, create and remove files only in this directory (and
+// remove the empty directory itself), execute none, use no TCP, and ptrace no outside process. Open files stay open.
+// Call after drop_privileges(), before other threads exist. False if this kernel has no Landlock.
 bool confine_to(const std::string &directory);
 
 } // namespace monitor::record

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t max_command_name_length = 40;
-// Of the files of a trace that another one is about to replace. Readers pass over hidden files.
+// Prefix of files set aside: an old trace about to be replaced. Readers skip hidden files.
 constexpr std::string_view replaced = ".replaced-";
 
 bool is_trace_or_empty(const std::string &path)
@@ -41,14 +41,14 @@ bool is_replaced(const fs::path &path)
 	return path.filename().string().starts_with(replaced);
 }
 
-// The files of a trace are all regular, and in no directories but .monitor and the one of code there. What is set aside
-// stays.
+// Removes a trace's files, which are all regular, and only in .monitor and its directory of code files. Keeps files set
+// aside.
 void remove_files(const std::string &path)
 {
 	std::error_code ignored;
 	if (fs::is_symlink(fs::symlink_status(path, ignored)))
 		return;
-	const bool is_own = path.ends_with(".monitor"); // or replaced
+	const bool is_own = path.ends_with(".monitor"); // or the same set aside
 	for (const fs::directory_entry &entry : fs::directory_iterator(path, ignored)) {
 		const bool inner = entry.path().filename() == (is_own ? "code" : ".monitor") &&
 				   entry.is_directory(ignored) && !entry.is_symlink(ignored);
@@ -71,7 +71,7 @@ std::vector<std::string> names_in(const std::string &path, bool those_replaced)
 	return names;
 }
 
-// Within one directory, which also a confined recorder may do (confine.h).
+// Renames within one directory, which a confined recorder may do, too (confine.h).
 void rename_in(const std::string &path, const std::string &from, const std::string &to)
 {
 	if (::rename((path + '/' + from).c_str(), (path + '/' + to).c_str()) < 0)
@@ -119,7 +119,8 @@ std::string lock_holder(const struct stat &file)
 	return "";
 }
 
-// .monitor goes last and comes back first: while it is set aside, everything is, wherever the recorder was killed.
+// .monitor is set aside last and brought back first: if it is set aside, all is, even if the recorder is killed
+// meanwhile.
 void set_aside(const std::string &path)
 {
 	for (const std::string &name : names_in(path, false))
@@ -140,7 +141,7 @@ void bring_back(const std::string &path)
 	}
 	for (const std::string &name : names_in(path, true)) {
 		const std::string before = name.substr(replaced.size());
-		if (fs::exists(fs::path(path) / before, ignored)) // killed while it removed what had been replaced
+		if (fs::exists(fs::path(path) / before, ignored)) // killed while it removed the replaced trace
 			remove_replaced(path + '/' + name);
 		else
 			rename_in(path, name, before);
@@ -163,7 +164,8 @@ Fd lock_directory(const std::string &path)
 {
 	Fd directory = open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	struct stat status {};
-	if (::flock(directory.get(), LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) { // else there are no locks here
+	if (::flock(directory.get(), LOCK_EX | LOCK_NB) < 0 &&
+	    errno == EWOULDBLOCK) { // other errors: no locks on this file system
 		::fstat(directory.get(), &status);
 		throw Error("{} is used by another recorder{}; use another directory with -o", path,
 			    lock_holder(status));
@@ -179,7 +181,7 @@ void make_own(const std::string &path)
 		throw Error(errno, "cannot create the trace directory " + path);
 }
 
-// Of a directory that was just created, which is removed if that is impossible.
+// Locks a new directory; removes it on failure.
 Fd lock_new(const std::string &path)
 {
 	try {
@@ -225,7 +227,7 @@ Fd make_trace_directory(const std::string &path, bool force)
 		throw Error(path + " exists and is never overwritten; use another directory with -o, or add --force");
 	Fd lock = lock_directory(path);
 	expect_no_flight(path);
-	bring_back(path); // of a recorder that was killed before its recording started
+	bring_back(path); // left by a recorder killed before its recording started
 	if (!is_trace_or_empty(path))
 		throw Error(path +
 			    " exists and is not a trace, so --force does not empty it; use another directory with -o");

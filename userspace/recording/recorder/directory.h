@@ -22,11 +22,10 @@ Fd lock_directory(const std::string &path);
 // started in this second, "monitor-20261120-054812-make-2" and so on.
 [[nodiscard]] Fd make_default_directory(const std::vector<std::string> &command, std::string &path);
 
-// The recording has started: what it replaces is not needed any more.
+// Removes the replaced trace. Call when the recording has started.
 void remove_replaced_trace(const std::string &path);
 
-// Removes what make_trace_directory created and what a recording put into it, and brings back what was set aside.
-// Throws Error if that fails.
+// Undoes make_trace_directory(), removes what a recording wrote, and brings back what was set aside. Throws Error.
 void remove_trace_directory(const std::string &path);
 
 } // namespace monitor::record

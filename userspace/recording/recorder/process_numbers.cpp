@@ -13,7 +13,7 @@
 namespace monitor::record {
 namespace {
 
-// "pid:[4026531836]" of the first one: PROC_PID_INIT_INO in include/linux/proc_ns.h.
+// "pid:[4026531836]" for the initial namespace: PROC_PID_INIT_INO in include/linux/proc_ns.h.
 std::string own_namespace()
 {
 	char name[64];
@@ -62,7 +62,7 @@ std::string text_of(const std::string &path)
 {
 	try {
 		return read_text(path);
-	} catch (const Error &) { // there are too many open files
+	} catch (const Error &) { // too many open files
 		return "";
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Numbers of processes, in /proc and in the recorder's view. Whose numbers these are: probes give the kernel's own,
-// system calls and /proc those of the recorder's pid namespace (pid_namespaces(7)). In another than the first nobody
-// translates them, so none of a probe may go to a system call, nor one of the recorder's into the trace.
+// PIDs and pid namespaces (pid_namespaces(7)). Probes use PIDs of the initial namespace, system calls and /proc those
+// of the recorder's own. If the recorder is in another namespace they are not translated: a probe's PID must not be
+// passed to a system call, nor the recorder's PIDs be written into the trace.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@
 
 namespace monitor::record {
 
-// Whether both are the same.
+// Whether the recorder is in the initial namespace.
 bool in_first_pid_namespace();
-// This process's number as probes give it; 0: unknown.
+// This process's PID in the initial namespace; 0: unknown.
 pid_t own_kernel_pid();
-// What comes before the number in names that others, who may share the network and not the numbers, find this machine's
-// recorders by: `before`, and the namespace if it is not the first.
+// Prefix of a recorder's abstract socket name: `before`, and the pid namespace unless it is the initial one, since
+// other containers may share the network namespace only.
 std::string socket_name_start(std::string_view before);
 
-// The names in a directory that are numbers, such as those of /proc.
+// Numeric names in a directory, such as /proc.
 std::vector<int> numbers_in(const std::string &directory);
 
-// A thread's numbers, from this pid namespace to its own: "4711\t12". Of /proc/PID/status; "": it has ended.
+// NSpid of /proc/PID/status: a thread's numbers from this pid namespace to its own, "4711\t12"; "": it has ended.
 std::string numbers_of(const std::string &status_path);
 
-// The text of a file; "" also if it cannot be read, as of a process that has ended.
+// The text of a file; "" if unreadable, as when the process has ended.
 std::string text_of(const std::string &path);
 
 } // namespace monitor::record

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view own_name = "monitor-recorder-";
 
-// Anybody can choose a name: it is believed of a program that is called like this one.
+// Anybody can bind such a name: accept it only from a process with this program's name.
 bool is_recorder(pid_t pid)
 {
 	return pid != ::getpid() && text_of(fmt::format("/proc/{}/comm", pid)).starts_with("monitor");
@@ -32,7 +32,7 @@ Fd announce_recorder()
 	Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 	const SocketAddress address(own_socket_name(own_name));
 	if (fd && ::bind(fd.get(), address.get(), address.length) < 0)
-		fd.reset(); // others do not learn of this one
+		fd.reset(); // other recorders will not see this one
 	return fd;
 }
 
@@ -62,7 +62,7 @@ std::optional<pid_t> recorder_of(const std::string &directory)
 	return {};
 }
 
-// The kernel says of each map how much memory it takes, in the process's list of open files.
+// From memlock of each map in /proc/PID/fdinfo.
 std::optional<std::uint64_t> map_bytes_of(pid_t pid)
 {
 	std::error_code error;
@@ -93,7 +93,7 @@ std::string own_socket_name(std::string_view of)
 
 std::vector<SocketName> socket_names(std::string_view of)
 {
-	std::map<std::string, pid_t> found; // a socket that listens is listed again for each connection
+	std::map<std::string, pid_t> found; // a listening socket is listed again for each connection
 	std::istringstream lines(text_of("/proc/net/unix"));
 	const std::string before = fmt::format(" @{}", socket_name_start(of));
 	for (std::string line; std::getline(lines, line);) {

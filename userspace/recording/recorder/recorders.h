@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The recorders that run on this machine: several can, each with probes and rings of its own, and each says what else
-// there was. A recorder has a socket whose name tells its PID; the kernel lists it for as long as the process lives.
-// Such names are in the abstract namespace of unix(7), where anybody can take any: a random end keeps one's own free.
+// The recorders that run on this machine: each has its own probes and rings, and notes the others in its trace. A
+// recorder binds a socket with its PID in the name, which the kernel lists while the process lives. Anybody can bind
+// any name in the abstract namespace (unix(7)): a random suffix avoids collisions.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace monitor::record {
 
-// To be kept while recording.
+// Keep it open while recording.
 Fd announce_recorder();
 // All others in this network namespace, in order.
 std::vector<pid_t> other_recorders();
-// The one that writes files of this directory, or has it open; none, or not to be known by this user.
+// The recorder that writes files in this directory, or has it open; none, or not visible to this user.
 std::optional<pid_t> recorder_of(const std::string &directory);
-// Of a recorder's BPF maps, rings included; none: not to be known by this user.
+// Memory of a recorder's BPF maps, including rings; none: not visible to this user.
 std::optional<std::uint64_t> map_bytes_of(pid_t pid);
 
 // The address of the socket of this name.
@@ -36,14 +36,14 @@ struct SocketAddress {
 	const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&name); }
 };
 
-// PREFIX, if it is not the machine's first the PID namespace, this process's PID and something that nobody can guess.
+// The prefix, the pid namespace unless it is the initial one, this process's PID, and a random suffix.
 std::string own_socket_name(std::string_view prefix);
 
 struct SocketName {
 	std::string name;
-	pid_t pid = 0; // as the name says, which anybody can have chosen
+	pid_t pid = 0; // according to the name, which is untrusted
 };
-// Those of this PID namespace that there are, each once.
+// Existing names of this pid namespace, without duplicates.
 std::vector<SocketName> socket_names(std::string_view prefix);
 
 } // namespace monitor::record

@@ -32,7 +32,7 @@ std::string packet_of(const SnapshotRequest &request)
 	return json_dump(json);
 }
 
-// One packet; "": none, the other end is gone.
+// One packet; "": the other end has closed.
 std::string received(const Fd &from)
 {
 	std::string packet(max_snapshot_packet, '\0');
@@ -42,11 +42,11 @@ std::string received(const Fd &from)
 }
 
 using Clock = std::chrono::steady_clock;
-constexpr auto patience = std::chrono::seconds(1); // with sockets that have enough callers already
+constexpr auto patience = std::chrono::seconds(1); // to connect to a socket with a full backlog
 
 enum class Connection : std::uint8_t { made, nobodys, full };
 
-// To the socket of this name, if it is that of the process it names and root or this user listens: anybody can take a
+// Connects to this socket if the listener is the process in its name and runs as root or this user: anybody can bind a
 // name.
 Connection connect_to(const SocketName &socket, Fd &fd)
 {
@@ -61,7 +61,7 @@ Connection connect_to(const SocketName &socket, Fd &fd)
 	return is_trusted ? Connection::made : Connection::nobodys;
 }
 
-// A connection, which does not block, to each flight recorder by its process, or to that of the process `only`.
+// Nonblocking connections to all flight recorders, or to that of the process `only`, by PID.
 std::map<int, Fd> connections(int only, Clock::time_point end)
 {
 	std::map<int, Fd> found;
@@ -88,7 +88,7 @@ Fd connection_to(int pid, std::chrono::nanoseconds at_most)
 	return found.empty() ? Fd() : std::move(found.begin()->second);
 }
 
-// Until there is something to read, or the recorder has ended. False: not in time (-1: there is no limit).
+// Waits until the recorder has answered or ended. False: timeout (-1: none).
 bool is_answered(const Fd &by, int at_most_ms)
 {
 	pollfd waits{by.get(), POLLIN, 0};

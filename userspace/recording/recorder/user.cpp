@@ -113,7 +113,7 @@ std::size_t spare_files(std::size_t own)
 {
 	rlimit limit{};
 	::getrlimit(RLIMIT_NOFILE, &limit);
-	const Fd next(::dup(STDERR_FILENO)); // gets the lowest free number: all below it are open, and few above it
+	const Fd next(::dup(STDERR_FILENO)); // gets the lowest free number, an estimate of the number of open files
 	const std::size_t used = static_cast<std::size_t>(next.get()) + own;
 	return next && limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
@@ -129,7 +129,7 @@ void drop_privileges(const User &user, const std::vector<int> &kept)
 	for (const int capability : kept)
 		caps[capability / 32].effective = caps[capability / 32].permitted |= 1u << capability % 32;
 	for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
-		::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0); // fails for a process that has none anyway
+		::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0); // fails without capabilities, which is fine
 	::prctl(PR_SET_KEEPCAPS, kept.empty() ? 0ul : 1ul, 0, 0, 0);
 	if (!become(user))
 		throw Error(errno, "cannot become the user " + user.name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// On whose behalf a recording runs, and how root's privileges are dropped to that user's.
-// Called by Recording and by the command's child; from the main thread only, before any other thread exists.
+// The user for whom a recording runs, and how privileges are dropped. Called by Recording and by the command's child;
+// from the main thread only, before any other thread exists.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace monitor::record {
 
-// The user on whose behalf the monitor runs: SUDO_UID and SUDO_GID when root was reached by sudo, else the caller.
+// The user for whom monitor runs: SUDO_UID and SUDO_GID under sudo, else the caller.
 struct User {
 	uid_t uid = 0;
 	gid_t gid = 0;
@@ -30,7 +30,7 @@ bool become(const User &user);
 // HOME and the like, for a process that became the user.
 void set_environment_of(const User &user);
 
-// Acts as the user for its lifetime: what it creates belongs to that user, and that user's rights apply. Throws Error.
+// Switches to the user's effective ids during its lifetime. Throws Error.
 class AsUser {
 public:
 	explicit AsUser(const User &user);
@@ -46,7 +46,7 @@ private:
 // Opens a file that the user named, for reading, with that user's rights. None: errno says why.
 Fd open_as(const User &user, const std::string &path);
 
-// Raises the limit of open files as far as the system permits. After the command was created, which keeps its limit.
+// Raises the limit of open files as far as the system permits. Call after creating the command, which keeps its limit.
 void raise_file_limit();
 // How many more files can be opened, apart from those open now and `own` that this process will open itself.
 std::size_t spare_files(std::size_t own);
@@ -55,7 +55,7 @@ std::size_t spare_files(std::size_t own);
 // any. Open files and descriptors stay open; the process stays undumpable, so that its user cannot reach them with
 // ptrace. Only before other threads exist. Throws Error.
 void drop_privileges(const User &user, const std::vector<int> &kept = {});
-// For a process of the recorder that reads others' memory and files.
+// For helpers that read other processes' memory and files.
 std::vector<int> capabilities_to_read_processes();
 
 } // namespace monitor::record

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Who gets the blocks of a running recording besides the disk, or in its place: `record --states`, `record
-// --statistics` and `monitor top`. The drain thread offers it every block, also those that are still written, and says
-// up to when it has offered all that happened.
+// A consumer of a running recording's blocks, besides or instead of the disk: `record --states`, `record --statistics`
+// and `monitor top`. The drain thread offers it every block, including open ones, and the time up to which all events
+// were offered.
 //
-// Made by answers/live/, because the record side cannot read events; started by Recording, called by drain.cpp and
-// Recording, in one thread at a time unless said otherwise. What it writes goes back into the recording.
+// Implemented in answers/live/, because the record side cannot decode events; started by Recording, called by drain.cpp
+// and Recording, in one thread at a time unless noted.
 #pragma once
 
 #include <cstdint>
@@ -19,53 +19,53 @@
 
 namespace monitor::record {
 
-// What is recorded, known when every probe is attached.
+// Parameters of the recording, known when every probe is attached.
 struct LiveStart {
 	std::string description;          // TSDL of all classes known so far
 	std::string recording;            // .monitor/recording.json
 	std::uint64_t begin_time = 0;     // of the trace
 	bool has_more_classes = false;    // programs may declare some
-	std::vector<std::uint32_t> cpus;  // that are online; none: the kernel's events are not recorded
-	ControlStream *written = nullptr; // for what a StateSink writes
-	// For what it writes itself, in the trace's format:
+	std::vector<std::uint32_t> cpus;  // online CPUs; empty: the kernel's events are not recorded
+	ControlStream *written = nullptr; // the stream for a StateSink's output
+	// For sinks that write files of the trace themselves:
 	std::string directory;
 	Uuid uuid{};
 	std::uint64_t time_shift = 0;             // to be added to times
-	std::uint64_t threads_since = 0;          // when those threads began of which it is not known
-	std::uint32_t first_stream = 0;           // its number
-	std::function<std::string()> describe;    // as it is now; in the thread that drains the rings
-	std::function<std::uint64_t()> stacks_ns; // what stacks took in the probes so far; null: none are taken
-	std::function<void()> name_cgroups; // those that there are now, for readers; in one thread, until finish()
-	std::map<std::string, std::int64_t> ages; // of the periods that are there: see PeriodFiles
+	std::uint64_t threads_since = 0;          // assumed start of threads with unknown start
+	std::uint32_t first_stream = 0;           // number of the sink's first stream
+	std::function<std::string()> describe;    // current description; call in the drain thread
+	std::function<std::uint64_t()> stacks_ns; // CPU time of stack walks so far; null: no stacks
+	std::function<void()> name_cgroups;       // writes current names of cgroups; in one thread, until finish()
+	std::map<std::string, std::int64_t> ages; // of existing periods: see PeriodFiles
 };
 
-// At the end.
+// Results of the sink.
 struct LiveEnd {
-	std::uint64_t time = 0;          // until which states were followed
-	std::uint64_t late = 0;          // events that came too late to be taken in the order of time
-	std::vector<std::string> doubts; // sentences
+	std::uint64_t time = 0;          // end of the classified states
+	std::uint64_t late = 0;          // events that arrived too late to be processed in order
+	std::vector<std::string> doubts; // messages
 };
 
 class BlockSink {
 public:
 	virtual ~BlockSink() = default;
 
-	// Throws Error: what is recorded does not suffice.
+	// Throws Error if the recorded events do not suffice.
 	virtual void start(const LiveStart &start) = 0;
-	// There are further classes. In any thread, before an event of them is offered.
+	// Announces further classes, in any thread, before their first event is offered.
 	virtual void describe(const std::string &description) = 0;
 
-	// A block: as far as it is written, if it is the stream's newest one; it may be offered again, also unchanged.
-	// False: there is no memory for it now, or start() was not called yet. Then it is to be offered again.
+	// Offers a block; a stream's newest one may be partly written, and be offered again. False: out of memory for
+	// now, or not started; offer it again.
 	virtual bool take(StreamNumber stream, const std::string &name, const std::byte *block) = 0;
-	// Events were discarded after the stream's newest block.
+	// Reports discarded events after the stream's newest block.
 	virtual void lose(StreamNumber stream) = 0;
-	// All that is older than `time` has been offered. Works for a while; false: there is more to do.
+	// Everything older than `time` was offered. Processes some of it; false: call again.
 	virtual bool advance(std::uint64_t time) = 0;
 
-	// When the last event of interest was. Before anything that is not older is said to have been offered.
+	// Sets the time of the last relevant event, before advance() reaches it.
 	virtual void set_window_end(std::uint64_t time) = 0;
-	// Everything has been offered.
+	// Everything was offered.
 	virtual LiveEnd finish() = 0;
 };
 

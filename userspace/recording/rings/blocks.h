@@ -22,24 +22,23 @@ namespace monitor::record {
 // Number of a stream file of the trace: stream_instance_id for the rings' streams, 0 for the recorder's own.
 using StreamNumber = std::uint32_t;
 
-// What is loaded after it is at least as new as what was loaded before, and what was stored before can be seen then.
-// x86 needs an instruction for the latter only; elsewhere the kernel makes every CPU pass a barrier. False: it refused.
+// A memory barrier paired with probes: loads are ordered, and earlier stores visible before later loads. A fence on
+// x86, else membarrier(2) on all CPUs. False: refused by the kernel.
 bool order_memory();
 
 using buffering::max_blocks_in_a_write;
 
-// The calling thread gets a CPU before other programs do, where that is permitted (recorder/user.h): it has little to
-// do, and what it leaves undone fills the rings.
+// Raises the calling thread's priority, if permitted (recorder/user.h): a delayed drain or writer fills the rings.
 void run_promptly();
 
 // A write of blocks to a stream's file.
 struct BlockWrite {
 	std::uint64_t start = 0; // trace clock, ticks
 	std::uint64_t wall_ns = 0;
-	std::uint64_t cpu_ns = 0; // of the writer thread, since the write before
+	std::uint64_t cpu_ns = 0; // of the writer thread, since the previous write
 	StreamNumber stream = 0;
-	std::uint32_t blocks = 0; // that are in the file
-	int error = 0;            // errno, if others are not
+	std::uint32_t blocks = 0; // written to the file
+	int error = 0;            // errno if not all were written
 };
 
 struct PooledBlock {
@@ -58,7 +57,7 @@ public:
 	// Drain thread: takes a free block, the last one returned first (it is still in the cache); false if no more
 	// than `left_over` are free.
 	bool take(std::uint32_t &index, std::uint32_t left_over = 0);
-	// Drain thread: what blocks came back with since the last call; afterwards all that came back are free.
+	// Drain thread: frees returned blocks, and returns their writes since the last call.
 	std::vector<BlockWrite> take_writes();
 	std::uint32_t free_blocks() const { return static_cast<std::uint32_t>(free_.size()); }
 	void give(PooledBlock block)
@@ -72,14 +71,14 @@ public:
 		given_ = 0;
 		work_.wake();
 	}
-	// Blocks of which the writer does not know.
+	// Blocks queued since the last wake-up of the writer.
 	std::uint32_t given() const { return given_; }
 
 	// Writer thread.
 	void wait() { work_.wait(); }
 	bool next(PooledBlock &block) { return closed_.pop(block); }
 	void give_back(std::uint32_t index) { returned_.push({index, false}); }
-	// The block carries what its write took: there is always space for it, and neither thread waits.
+	// Returns the block with the record of its write, so that this needs no queue of its own.
 	void give_back(std::uint32_t index, const BlockWrite &write)
 	{
 		std::memcpy(at(index), &write, sizeof write);
@@ -98,7 +97,7 @@ private:
 	boost::lockfree::spsc_queue<PooledBlock> closed_;
 	boost::lockfree::spsc_queue<ReturnedBlock> returned_;
 	std::vector<std::uint32_t> free_;
-	std::vector<BlockWrite> writes_; // that came back
+	std::vector<BlockWrite> writes_; // of returned blocks
 	std::uint32_t given_ = 0;        // since the last wake()
 	Wakeup work_;
 };

@@ -33,10 +33,10 @@ const CountsByClass &ClassCountReader::read()
 					call(card_.area(cpu).level[level], slot, *at++);
 	};
 	visit([&](const edc_level &level, unsigned slot, std::uint64_t &seen) { seen = load(level.seen[slot]); });
-	order_memory(); // of each event that was seen, whether it was rejected
+	order_memory(); // read `seen` before `filtered`, see only_count() in bpf/post.bpf.h
 	std::array<std::uint64_t, EDC_CARD_CLASSES> sums{};
 	visit([&](const edc_level &level, unsigned slot, std::uint64_t seen) {
-		// Events that were rejected since `seen` was read are in the former.
+		// `filtered` may include events rejected after `seen` was read.
 		sums[slot] += seen - std::min<std::uint64_t>(seen, load(level.filtered[slot]));
 	});
 	for (const unsigned slot : slots_)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many events of each class the probes counted (record --statistics --count-only), read while they count: what they
-// count is never set back, so no event is missing and none is counted twice.
+// Reads the probes' counts by class while they run (record --statistics --count-only). Counts never decrease, so no
+// event is lost or counted twice.
 //
 //     ClassCountReader reader(card);       // before the probes are attached
 //     const CountsByClass &so_far = reader.read();
@@ -25,7 +25,7 @@ class ClassCountReader {
 public:
 	explicit ClassCountReader(const card::BpfCard &card);
 
-	// Each is at least what it was at the last read.
+	// Counts never decrease between reads.
 	const CountsByClass &read();
 
 private:

@@ -27,7 +27,7 @@ constexpr std::uint64_t horizon_ns = 200'000'000; // the new line meets the pred
 constexpr std::uint64_t history_ns = 1'000'000'000;
 constexpr std::uint64_t sync_tries = 20;
 constexpr std::uint64_t real_time_tries = 5;         // a read of a clock takes microseconds on some machines
-constexpr std::uint64_t real_time_width_ns = 10'000; // a read of several clocks that takes no longer is good enough
+constexpr std::uint64_t real_time_width_ns = 10'000; // acceptable duration of a read of several clocks
 constexpr std::size_t max_steps = 1000;
 constexpr long double two_32 = 4294967296.0L;
 
@@ -160,7 +160,7 @@ void ClockSteering::renew()
 
 namespace {
 
-// A question and its answer, the other CPU's TSC, in one cache line: the shortest round trip.
+// A request and its answer (the other CPU's TSC) in one cache line, for the shortest round trip.
 struct alignas(64) Exchange {
 	std::atomic<std::uint64_t> line{0};
 	static constexpr std::uint64_t question = 1, stop = 2; // 0: nothing yet; else: an answer
@@ -170,7 +170,7 @@ constexpr int rounds = 500;
 constexpr std::uint64_t max_round_ticks = 1'000'000;
 constexpr auto max_comparison_time = std::chrono::milliseconds(40); // of two CPUs, in case one of them is busy
 
-// Run without waiting for a turn, where that is permitted.
+// Real-time priority, if permitted.
 void go_first()
 {
 	sched_param highest{};
@@ -190,8 +190,8 @@ void answer(Exchange &exchange, unsigned cpu, std::latch &ready)
 			exchange.line.compare_exchange_strong(line, read_tsc());
 }
 
-// Runs on `home`; `allowed` lets the other thread start elsewhere, since it inherits its creator's CPUs. Until it is
-// where it answers its creator sleeps: it may have been put on the same CPU, and would wait for all of the comparison.
+// Runs on `home`. The other thread inherits the creator's affinity, so `allowed` lets it start elsewhere. The creator
+// sleeps until that thread has reached its CPU: it may have been placed on this one.
 void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, recording_file::TscSkew &skew)
 {
 	Exchange exchange;
@@ -218,7 +218,7 @@ void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, recordi
 	}
 	exchange.line.store(Exchange::stop, std::memory_order_release);
 	if (shortest == ~0ull)
-		return; // that CPU did not answer in time
+		return; // timeout
 	++skew.cpus_compared;
 	const auto size = static_cast<std::uint64_t>(std::abs(offset));
 	if (size + shortest / 2 > skew.ticks + skew.uncertainty) {
@@ -265,8 +265,7 @@ recording_file::TscSkew measure_tsc_skew()
 			for (unsigned cpu = home + 1; cpu < CPU_SETSIZE; ++cpu)
 				if (CPU_ISSET(cpu, &allowed))
 					compare_with(cpu, home, allowed, skew);
-		} catch (
-		    const std::exception &) { // no thread can be created for a CPU: it and later ones are not compared
+		} catch (const std::exception &) { // out of threads: this and later CPUs are not compared
 		}
 	}).join();
 	return skew;

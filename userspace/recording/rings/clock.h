@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Relates the clocks, and steers the relation. A clock snapshot reads TSC, monotonic, real and TAI time at one instant;
-// the steering turns snapshots into the clock sets with which the BPF card converts monotonic time to trace time
-// (card.h). Called by drain.cpp every 100 ms, by Recording at the start. One thread at a time.
-// Invariant: the published function is continuous and increasing, and sets are published before they take effect.
+// Clock snapshots and steering. A snapshot reads TSC, monotonic, real and TAI time at one instant; the steering turns
+// snapshots into clock sets, with which the BPF card converts monotonic time to trace time (card.h). Called by
+// drain.cpp every 100 ms, by Recording at the start. One thread at a time. Invariant: the published function is
+// continuous and increasing, and sets are published before they take effect.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ struct Sync {
 // Reads the trace's clock, in ticks.
 using ReadTime = std::uint64_t (*)();
 
-// Somebody set the system's clock: between the snapshot before this time and the one at it. Otherwise real time goes as
-// monotonic time does.
+// A step of the system clock, between this snapshot and the previous one. Otherwise real time advances with monotonic
+// time.
 struct RealTimeStep {
 	std::uint64_t time = 0;                                // trace clock, ticks
-	std::int64_t ns = 0;                                   // later, or earlier if negative
-	static constexpr std::int64_t smallest_ns = 1'000'000; // more than a read takes that was interrupted each time
+	std::int64_t ns = 0;                                   // the step; negative: set back
+	static constexpr std::int64_t smallest_ns = 1'000'000; // more than the error of an interrupted read
 };
 
 // The narrowest of several reads. Without an invariant TSC, trace time is monotonic time, and the width is 0.
@@ -48,7 +48,7 @@ public:
 
 	// Extend the function with a new snapshot.
 	void update(const Sync &sync);
-	// The same if the newest set began over a second ago: a probe takes longer to tell the time by an old one.
+	// The same if the newest set is over a second old: probes take longer with an old set.
 	void renew();
 
 	// The sets published since the last call, numbered from published() - size.
@@ -59,7 +59,7 @@ public:
 
 	// Ticks per second from all snapshots so far.
 	double frequency_hz() const;
-	// By a millisecond or more, each; the first 1,000.
+	// Steps of a millisecond or more; the first 1,000.
 	const std::vector<RealTimeStep> &real_time_steps() const { return real_time_steps_; }
 	const Sync &first() const { return first_; } // taken before the probes were loaded
 	const Sync &last() const { return history_.back(); }
@@ -81,15 +81,15 @@ struct ClockDescription {
 	std::string name = "tsc"; // or "monotonic" where there is no invariant TSC
 	std::uint64_t frequency_hz = 1'000'000'000;
 	std::int64_t offset_s = 0; // trace time 0 in seconds since the epoch ...
-	std::uint64_t offset = 0;  // ... plus this many ticks; as the system's clock is at the end
+	std::uint64_t offset = 0;  // ... plus this many ticks; by the system clock at the end
 	std::vector<RealTimeStep> steps = {};
 };
 
 // The trace's clock, as precisely as it is known so far.
 ClockDescription describe_clock(const ClockSteering &steering);
 
-// How far apart the CPUs' TSCs are, measured between the first CPU and each other one by messages through memory, for
-// all CPUs that the cpuset of this process lets it reach.
+// Measures the TSC offset between the first CPU and each other one by messages through memory, for all CPUs in this
+// process's cpuset.
 recording_file::TscSkew measure_tsc_skew();
 
 } // namespace monitor::record

@@ -115,7 +115,7 @@ void ControlStream::block_write(const BlockWrite &write, std::uint64_t time)
 void ControlStream::fired(std::size_t trigger, std::int32_t tid, std::uint64_t began, std::uint64_t key,
 			  std::uint64_t time)
 {
-	const std::uint64_t words[] = {pair(0, static_cast<std::uint32_t>(tid)), began, key}; // by no event
+	const std::uint64_t words[] = {pair(0, static_cast<std::uint32_t>(tid)), began, key}; // not fired by an event
 	post(EDC_ID_RECORDER_FIRED, time, static_cast<std::uint32_t>(trigger), words);
 }
 

@@ -26,20 +26,20 @@ struct StateSubject {
 	std::uint32_t number = 0;
 	std::uint32_t cpu = 0;
 	std::int32_t tid = 0, process = 0;
-	std::uint64_t cgroup = 0, cpu_ticks = 0; // of a thread: its CPU time so far
+	std::uint64_t cgroup = 0, cpu_ticks = 0; // cpu_ticks: a thread's CPU time so far
 	std::string_view name;
 	bool in_command = false; // the recorded command or a descendant
 };
 
-// A pass of the drain thread, from when it was woken.
+// A pass of the drain thread, since its wake-up.
 struct DrainPass {
 	std::uint32_t why = EDC_PASS_POLL;
 	std::uint64_t start = 0;        // trace clock, ticks
-	std::uint64_t cpu_ns = 0;       // of the thread, since the end of the pass before
+	std::uint64_t cpu_ns = 0;       // of the thread, since the end of the previous pass
 	std::uint32_t blocks = 0;       // copied from rings
 	std::uint32_t free_blocks = 0;  // of the pool, afterwards
-	std::uint32_t fullest = 0;      // thousandths of the ring by which the polling goes
-	bool stalled = false;           // blocks stayed in their ring, as the pool had none free
+	std::uint32_t fullest = 0;      // fill of the fullest ring, in thousandths
+	bool stalled = false;           // blocks stayed in their ring: pool empty
 	std::uint32_t empty_passes = 0; // since the last one that copied blocks
 	std::uint64_t empty_cpu_ns = 0; // of these
 };
@@ -59,13 +59,13 @@ public:
 	void sync(ClockSteering &steering, const Sync &sync);
 	void thread_state(const edc_task &task, bool at_end);
 	void thread_counts(const edc_task &task, bool at_end);
-	// A trigger that no event fires; times in ticks.
+	// A firing without an event; times in ticks.
 	void fired(std::size_t trigger, std::int32_t tid, std::uint64_t began, std::uint64_t key, std::uint64_t time);
-	// One that an event of a program fired; `time`: when that was noticed.
+	// A firing by an event of a program; `time`: when noticed.
 	void fired_by_program(std::size_t trigger, const edc_firing &noted, std::uint64_t time);
 	// A pause that no probe ended; times and duration in ticks.
 	void paused(std::uint64_t since, std::uint64_t duration, std::uint64_t time);
-	// Of this CPU nothing comes until its next token.
+	// This CPU is offline until its next token.
 	void cpu_offline(std::uint32_t cpu, std::uint64_t time);
 	// A pass of the drain thread, which ends at `time`; a write of the writer thread, which has ended by then.
 	void drain_pass(const DrainPass &pass, std::uint64_t time);
@@ -80,7 +80,7 @@ public:
 	// `now`: when it is written; `time`: when it happened.
 	void mapping(const stacks::MappingChange &change, std::uint64_t now, std::uint64_t time);
 
-	// A record of another block, as it is.
+	// Copies a record of another block.
 	void repeat(std::uint64_t token, std::span<const std::uint64_t> words, std::uint64_t time);
 
 	// Pass the open block to the sink.

@@ -16,9 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t reordered_ns = 10'000'000; // from when a probe reads the clock to when its token can be seen
-constexpr std::size_t max_pending = 1024;          // own blocks that wait for the pool; beyond it the sink must wait
-constexpr int syncs_per_control_block = 10;        // a killed recording lacks at most the last second of snapshots
+constexpr std::uint64_t reordered_ns = 10'000'000; // from the probe's clock read until its token is visible
+constexpr std::size_t max_pending = 1024;          // own blocks waiting for the pool; beyond that the sink must wait
+constexpr int syncs_per_control_block = 10;        // if killed, at most the last second of snapshots is lost
 
 } // namespace
 
@@ -45,9 +45,8 @@ void Drain::stop()
 	thread_.join();
 }
 
-// Waits until a thread wakes this one, a ring is half full, or the next pass is due, and returns which (EDC_PASS_*). A
-// ring that stayed half full, because it filled during a pass, does not ring again. If the pool is full, only time
-// helps.
+// Waits until it is woken, a ring is half full, or the next pass is due, and returns which (EDC_PASS_*). A ring that
+// was still half full after a pass sends no new wake-up. If the pool is empty, waits for the time only.
 std::uint32_t Drain::wait_for_work(Clock::time_point next_look)
 {
 	std::uint32_t why = EDC_PASS_RING;
@@ -76,7 +75,7 @@ std::uint32_t Drain::wait_until_due()
 	return wait_for_work(std::min(next_call_, pace_.next_look(wait)));
 }
 
-// The counterpart of the writers' check of `read` (monitor/ring.h): one of the two sees what the other did.
+// Counterpart of the writers' check of `read` (monitor/ring.h): at least one side sees the other's store.
 bool Drain::half_full() const
 {
 	if (!card_)
@@ -99,7 +98,7 @@ void Drain::run()
 	if (every_)
 		next_call_ = first_call_.value_or(pace_.last_look() + interval_);
 	int syncs = 0;
-	if (!sink_) // else it also analyses, which is not urgent
+	if (!sink_) // with a sink it also analyses, which is not urgent
 		run_promptly();
 	log_.enter();
 	for (;;) {
@@ -119,8 +118,7 @@ void Drain::run()
 		}
 		if (Clock::now() >= next_call_) {
 			every_(read_sync(steering_.invariant_tsc()));
-			next_call_ +=
-			    interval_ * ((Clock::now() - next_call_) / interval_ + 1); // those missed are left out
+			next_call_ += interval_ * ((Clock::now() - next_call_) / interval_ + 1); // skip missed calls
 		}
 		push_pending();
 		if (pace_.wakes_writer(pool_.given()))
@@ -171,8 +169,7 @@ bool Drain::push(StreamNumber stream, const std::byte *block, std::uint32_t left
 	return true;
 }
 
-// To the sink and the writer, or, if one of them has no space, to neither as far as the ring is concerned: the sink
-// knows a block that it is offered again.
+// Gives the block to sink and writer. If either is full, the block stays in its ring; the sink recognizes a repeat.
 bool Drain::give(StreamNumber stream, const std::byte *block, std::uint32_t left_over)
 {
 	if (sink_ && !offer(stream, block))
@@ -257,8 +254,7 @@ unsigned Drain::drain_all(bool last)
 	return worst;
 }
 
-// A moment at which no probe is in progress on any CPU: those that read the clock before it have stored their tokens,
-// and those that start later read it later. If a probe stays in progress, the last such moment.
+// The latest moment at which no probe was in progress on any CPU: all earlier tokens have been stored.
 std::uint64_t Drain::time_without_probes() const
 {
 	constexpr int max_tries = 10'000;
@@ -286,7 +282,7 @@ std::uint64_t Drain::time_without_probes() const
 	return now - margin;
 }
 
-// Shows the sink the block that is being written. False: not everything in the ring has been offered.
+// Shows the sink the open block. False: not everything in the ring was offered.
 bool Drain::show_open_block(unsigned cpu, unsigned level)
 {
 	constexpr int max_tries = 4;
@@ -309,7 +305,7 @@ bool Drain::show_open_block(unsigned cpu, unsigned level)
 		}
 		if (position == offered_[stream].position)
 			return true;
-		order_memory(); // the writer stores the position after the tokens before it
+		order_memory(); // read the position before the tokens
 		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy;
 		std::memcpy(copy.data(), card_->memory(cpu) + start, position - start);
 		auto *header = reinterpret_cast<edc_block *>(copy.data());
@@ -331,8 +327,8 @@ bool Drain::show_control()
 	return is_offered;
 }
 
-// Until when the sink has all of the recorder's own blocks. It has no room for the next one before it has gone on to
-// the end of those that it has.
+// The time until which the sink has all of the recorder's own blocks. It must process these before it has room for
+// more.
 std::uint64_t Drain::own_until()
 {
 	push_pending();
@@ -470,7 +466,7 @@ void Drain::drain_rest(const std::function<void()> &at_end, const std::function<
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu)
 		for (unsigned level = 0; level < card_->rings(); ++level)
 			drain_open_block(cpu, level);
-	// No token is later than the last snapshot: beyond it nothing bounds the clock.
+	// No token after the last snapshot, which bounds the clock error.
 	const std::uint64_t last = steering_.last().time;
 	end_pass(fill, true, last ? last : no_time);
 	if (at_end)

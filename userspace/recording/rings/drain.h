@@ -43,23 +43,21 @@ public:
 	}
 	void stop();
 
-	// Who numbers a user ring's new stream.
+	// The writer numbers new streams of user rings.
 	void set_writer(Writer &writer) { writer_ = &writer; }
 
-	// What is written besides being offered to the sink. `own`: the recorder's own stream, which the sink does not
-	// get then.
+	// Streams that are written to files. `own`: only the recorder's own stream, which the sink then does not get.
 	enum class Written : std::uint8_t { all, own, nothing };
-	// Offers every block to the sink, too. `names`: of the streams that there are. Before start() and look().
+	// Offers every block to the sink, too. `names`: of existing streams. Call before start() and look().
 	void set_sink(BlockSink &sink, std::vector<std::string> names, Written written);
 
-	// Called with each clock snapshot, in its thread, before it is written.
+	// Called in the drain thread with each clock snapshot, before it is written.
 	void set_before_sync(std::function<void(const Sync &)> call) { before_sync_ = std::move(call); }
 
-	// Called with each block of the kernel card's rings, in its thread or that of drain_rest().
+	// Called with each block of the kernel card's rings, in the drain thread or that of drain_rest().
 	void set_on_kernel_block(std::function<void(const std::byte *)> call) { on_kernel_block_ = std::move(call); }
 
-	// Called with a clock snapshot each time this has passed, in its thread; for the first time at `first`, if
-	// given.
+	// Called in the drain thread with a clock snapshot at this interval; first at `first`, if given.
 	void set_every(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call,
 		       std::optional<std::chrono::steady_clock::time_point> first = {});
 
@@ -121,7 +119,7 @@ private:
 	Writer *writer_ = nullptr;
 	card::UserCard::Push push_user_, show_user_; // show_user_: with a sink only
 	std::function<void(const Sync &)> before_sync_, every_;
-	std::chrono::nanoseconds interval_{0}; // of every_
+	std::chrono::nanoseconds interval_{0}; // of the periodic call
 	std::function<void(const std::byte *)> on_kernel_block_;
 	std::optional<Clock::time_point> first_call_;
 	buffering::DrainPace pace_{Clock::now()};
@@ -137,7 +135,7 @@ private:
 		std::array<std::byte, EDC_BLOCK_SIZE> block;
 	};
 	std::deque<OwnBlock> pending_;
-	// What the sink was offered of a stream.
+	// What was offered of a stream.
 	struct Offered {
 		std::uint64_t end_time = 0, discarded = 0; // of the newest block
 		std::uint64_t position = 0;                // in its ring
@@ -145,14 +143,14 @@ private:
 	BlockSink *sink_ = nullptr;
 	Written written_ = Written::all;
 	const ControlStream *shown_ = nullptr;
-	std::vector<std::string> names_;    // of streams; with a sink only, as are all of these
+	std::vector<std::string> names_;    // of streams; these members are used with a sink only
 	std::vector<Offered> offered_;      // by stream
-	std::uint64_t complete_before_ = 0; // what is older was offered in this pass
-	std::uint64_t horizon_ = 0;         // what is older was offered
+	std::uint64_t complete_before_ = 0; // older events were offered in this pass
+	std::uint64_t horizon_ = 0;         // older events were offered
 	bool is_behind_ = false;            // the sink has more to do
 	std::atomic<unsigned> worst_fill_{0};
 	Fd wakeup_;            // an eventfd: to stop, or to drain at once
-	bool stalled_ = false; // the last pass found no free pool block for a block of the kernel
+	bool stalled_ = false; // the last pass left a kernel block in its ring: pool empty
 	std::atomic<bool> stopping_{false};
 	std::thread thread_;
 };

@@ -27,7 +27,7 @@ public:
 	}
 	void report(const std::exception &error) { report("{}", sentence_of(error)); }
 
-	// A thread of which what it throws is reported.
+	// A thread whose exceptions are reported.
 	template <class Run> std::thread watched(Run run)
 	{
 		return std::thread([this, run] {
@@ -41,14 +41,14 @@ public:
 
 	bool reported() const { return reported_.load(std::memory_order_acquire); }
 	int fd() const { return fd_.get(); } // readable once reported()
-	// The sentence, once reported().
+	// The message, once reported().
 	const char *text() const { return text_.data(); }
 
 private:
 	void report_formatted(fmt::string_view sentence, fmt::format_args arguments);
 
 	Fd fd_;
-	std::array<char, 8192> text_{}; // a path and a sentence
+	std::array<char, 8192> text_{}; // a path and a message
 	std::atomic<bool> claimed_{false}, reported_{false};
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the recorder itself does, for its own stream: a token for each pass of the drain thread that copied blocks, and
-// for each write of the writer thread, which come back with its blocks. Passes without blocks are summed up in the next
-// token, and read no clock of CPU time: so a recording of nothing stays small, and costs no more. What they and the
-// next one took until that one found a block has equal shares. One thread at a time, the one that passes.
+// Logs the recorder's own activity in its stream: a token for each drain pass that copied blocks, and for each write,
+// which is returned with its blocks. Empty passes are summed up in the next token and do not read the CPU clock, so
+// that an idle recording stays small and cheap; CPU time until the next pass finds a block is divided evenly among
+// them. Used by the drain thread only.
 #pragma once
 
 #include "control_stream.h"
@@ -16,7 +16,7 @@ public:
 	{
 	}
 
-	// The calling thread is the one that passes from now on.
+	// Called by the thread that makes the passes from now on.
 	void enter();
 	void begin(std::uint32_t why);
 	void copied()
@@ -24,8 +24,7 @@ public:
 		if (++pass_.blocks == 1)
 			begin_copying();
 	}
-	// `fullest`: thousandths of a ring. `is_last`: of this thread, whose passes have no later token. No token is
-	// later than `latest`.
+	// `fullest`: thousandths of a ring. `is_last`: the thread's last pass. No token is later than `latest`.
 	void end(unsigned fullest, bool is_stalled, bool is_last, std::uint64_t latest);
 
 private:
@@ -34,8 +33,8 @@ private:
 	BlockPool &pool_;
 	ControlStream &control_;
 	ReadTime read_time_;
-	std::uint64_t cpu_before_ = 0;  // the thread's CPU time at the end of the last pass that has a token
-	std::uint64_t cpu_copying_ = 0; // and when this one began to copy
+	std::uint64_t cpu_before_ = 0;  // the thread's CPU time at the end of the last logged pass
+	std::uint64_t cpu_copying_ = 0; // and when this pass began to copy
 	DrainPass pass_;
 };
 

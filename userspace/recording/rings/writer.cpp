@@ -65,7 +65,7 @@ void Writer::run()
 	}
 }
 
-// In one call for each stream, whose blocks are in order.
+// One writev(2) per stream, blocks in order.
 void Writer::write(std::span<PooledBlock> blocks)
 {
 	std::array<PooledBlock, max_blocks_in_a_write> run;

@@ -24,8 +24,8 @@ namespace monitor::record {
 class Writer {
 public:
 	// `names[n]` is the file of stream n in `directory`, created with its first block. `max_added` further streams
-	// can be added. With `read_time` blocks return with what their write took (BlockPool::take_writes). Throws
-	// Error.
+	// can be added. With `read_time` blocks are returned with the cost of their write (BlockPool::take_writes).
+	// Throws Error.
 	Writer(std::string directory, std::vector<std::string> names, std::size_t max_added, BlockPool &pool,
 	       Failure &failure, ReadTime read_time = nullptr);
 	~Writer() { finish(); }
@@ -65,7 +65,7 @@ private:
 	Failure &failure_;
 	std::atomic<bool> stop_{false};
 	const ReadTime read_time_;
-	int error_ = 0;                // the thread's: a write failed
+	int error_ = 0;                // used by the thread only: errno of a failed write
 	std::uint64_t cpu_before_ = 0; // the thread's CPU time at the end of the last write
 	std::thread thread_;           // last: it uses all of the above
 };

@@ -69,7 +69,7 @@ bool takes_module(const Options &options, const std::vector<std::string> &famili
 	return why.empty();
 }
 
-// Stacks at an event need its family.
+// Classes to leave out, except those at which stacks are taken.
 std::vector<std::string> left_out_of(const Options &options)
 {
 	const std::vector<std::string> needed = families_of(options.stacks);
@@ -121,7 +121,7 @@ void expect_families(const Options &options, const EventMatcher &matcher,
 	const auto is_in = [](const std::vector<std::string> &all, const std::string &name) {
 		return std::ranges::find(all, name) != all.end();
 	};
-	// An event of a program may have any field.
+	// Programs' events may have any field.
 	const bool has_programs = !options.command.empty() || options.everyone;
 	const auto need = [&](const std::string &what, const auto &is_about, bool may_be_of_programs) {
 		std::vector<std::string> families;

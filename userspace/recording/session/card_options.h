@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Translates the user's request into options of the BPF card, except its number of blocks. Used by Recording, which
-// sets that number.
+// Translates the user's options into options of the BPF card, except the number of blocks, which Recording sets.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +13,11 @@ namespace monitor::record {
 
 std::vector<std::string> chosen_families(const Options &options);
 
-// Why the samples that nobody asked for (StackOptions::of_command) cannot be taken; "": they can, or
-// there are none.
+// Why the default samples (StackOptions::of_command) cannot be taken; "": they can, or are off.
 std::string why_no_samples(const Options &options);
 
-// Throws Error if no family that is recorded has any of the events that a filter or a count is about: a count of 0
-// would not be true. Where programs may have such events, `doubt` is told a sentence instead.
+// Throws Error if a filter or count matches no class of the recorded families: a count of 0 would be wrong. If programs
+// may have such events, calls `doubt` with a message instead.
 void expect_families(const Options &options, const EventMatcher &matcher,
 		     const std::function<void(const std::string &)> &doubt);
 

@@ -22,7 +22,7 @@ using card::CostCheck;
 
 namespace {
 
-// Of which version it is: another one is another file.
+// Identifies the version of this program by its file.
 std::string own_program()
 {
 	struct stat status {};
@@ -77,7 +77,7 @@ CostCheck CardTrials::check(recording_file::CalibratedCosts &costs)
 
 void CardTrials::calibrate(RecordedFunctions &functions, bool check_kept)
 {
-	check_kept |= options_.tp; // at the end there may be no privilege to attach
+	check_kept |= options_.tp; // at the end the privilege to attach may be gone
 	recording_file::CalibratedCosts costs;
 	const CostCheck result = kept_->measured.costs.empty() ? CostCheck::contradicts
 				 : check_kept                  ? check(costs)
@@ -105,10 +105,10 @@ std::string CardTrials::read_factors()
 
 void CardTrials::calibrate_again()
 {
-	options_.probes = false; // attaching to a function needs a privilege that was given up
+	options_.probes = false; // attaching to functions needs the dropped privilege
 	try {
 		measure_end();
-	} catch (const Error &error) { // so does attaching tp tracepoints
+	} catch (const Error &error) { // tp programs need it, too
 		file_.calibration->why_no_end = error.what();
 	}
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is tried with the kernel's card before and after a recording, while nothing is recorded: whether it loses system
-// calls, what an event costs, and whether the probes see calls of a known number (recording/calibration/witness.h). The
-// first two are what an earlier recording of this boot has found, if it is known.
+// Trials of the kernel's card before and after a recording: preflight (lost system calls), calibration (cost of an
+// event) and witness (recording/calibration/witness.h). The first two use cached results of this boot if available.
 #pragma once
 
 #include <optional>
@@ -15,29 +14,28 @@
 
 namespace monitor::record {
 
-// For which recordings a kept calibration holds: those of the same boot, kernel, CPU, mode of preemption, version and
-// card, with the same families and kind of rings. "": for this one none, as it has other probes besides.
+// Key of a cached calibration: same boot, kernel, CPU, preemption mode, version, card, families and kind of rings. "":
+// no caching, because of additional probes.
 std::string calibration_key(const card::CardOptions &options);
 
 class CardTrials {
 public:
-	// Decides how probes are attached. Writes to `file` what was found, as the others do.
+	// Decides how probes are attached. Results go to `file`, here and below.
 	CardTrials(card::BpfCard &card, ClockSteering &clock, recording_file::Contents &file,
 		   card::CalibrationFile kept_file, std::optional<card::KeptCalibration> kept);
 
 	bool tp() const { return options_.tp; } // as BpfCard::attach()
-	// `check_kept`: what was kept is used before the end of the recording, or there is nothing at the end.
+	// `check_kept`: check cached costs now, because they are used before the end, or nothing is measured there.
 	void calibrate(RecordedFunctions &functions, bool check_kept);
-	// After calibrate(): what other code pays, if it was measured with probes like these. Returns a sentence if
-	// what was kept of it cannot be used.
+	// Reads the cached factors for real code, after calibrate(). Returns a message if they cannot be used.
 	std::string read_factors();
 	void witness() { file_.witness.start = card::witness_calls(card_, options_.tp, options_.filtering); }
-	// When the tokens and counts of the recording have been read: the rings are free.
+	// Call after the recording's tokens and counts were read, when the rings are free.
 	void calibrate_again();
 	void witness_again() { file_.witness.end = card::witness_calls(card_, options_.tp, options_.filtering); }
 
 private:
-	// A few rounds, against what was kept.
+	// Compares a few rounds with the cached costs.
 	card::CostCheck check(recording_file::CalibratedCosts &costs);
 	void measure_end();
 

@@ -139,7 +139,7 @@ std::vector<DeviceIo> read_io(const std::string &file)
 	return all;
 }
 
-// With a quota, or `always`.
+// Adds the group if it has a quota, or `always`.
 void add_group(Cgroups &to, const Hierarchy &in, const std::string &path, bool always)
 {
 	const std::string directory = in.mount + (path == "/" ? "" : path);
@@ -156,13 +156,13 @@ void add_group(Cgroups &to, const Hierarchy &in, const std::string &path, bool a
 	to.groups.push_back(std::move(group));
 }
 
-// A CPU's time, so that how many groups are read does not depend on other load.
+// CPU time, so that the number of groups read does not depend on other load.
 std::uint64_t spent_ns()
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-// Of version 1, whose groups nobody else looks for.
+// Groups of version 1, which have no other list.
 std::vector<std::string> paths_below(const std::string &mount, std::uint64_t until_ns)
 {
 	namespace fs = std::filesystem;

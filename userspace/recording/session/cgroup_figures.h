@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads what the kernel says of control groups (base/recording_file/cgroups.h), from the hierarchy that has the
-// controller of CPU time: that of version 2, or of version 1. See the kernel's admin-guide/cgroup-v2.rst and
-// scheduler/sched-bwc.rst.
+// Reads the kernel's figures of cgroups (base/recording_file/cgroups.h) from the hierarchy with the cpu controller,
+// version 2 or 1. See the kernel's admin-guide/cgroup-v2.rst and scheduler/sched-bwc.rst.
 #pragma once
 
 #include <chrono>
@@ -15,8 +14,8 @@
 
 namespace monitor::record {
 
-// `command` 0: none. `paths`: those of groups of version 2, by id. `patience`: CPU time for groups that are neither the
-// command's nor above it.
+// `command` 0: none. `paths`: of version 2 groups, by id. `patience`: CPU time to spend on groups other than the
+// command's and its ancestors.
 recording_file::Cgroups read_cgroups(pid_t command, const std::map<std::uint64_t, std::string> &paths,
 				     std::chrono::microseconds patience);
 

@@ -64,7 +64,7 @@ void CgroupNames::collect()
 void CgroupNames::add(std::uint64_t id, std::uint64_t parent, const std::string &name)
 {
 	const std::lock_guard guard(lock_);
-	if (paths_.size() >= max_groups) { // most of them are gone
+	if (paths_.size() >= max_groups) { // drop them: most no longer exist
 		paths_.clear();
 		walk(paths_);
 	}

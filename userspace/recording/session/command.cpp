@@ -18,8 +18,8 @@
 namespace monitor::record {
 namespace {
 
-// What execvp() will find, looked for before anything is recorded: each attempt to execute is a system call that fails.
-// Only for the user who looks: another one may be let into other directories.
+// Resolves PATH before the recording, which would otherwise contain execvp()'s failing system calls. Only if the
+// command runs as this user: another may have access to other directories.
 std::string found_in_path(const std::string &name)
 {
 	const char *path = std::getenv("PATH");
@@ -46,7 +46,7 @@ std::string found_in_path(const std::string &name)
 	const std::string file = user.differs ? "" : found_in_path(arguments[0]);
 	char byte;
 	if (::read(start, &byte, 1) != 1)
-		::_exit(0); // the recorder gave up before the start
+		::_exit(0); // the recorder failed before the start
 	int error = 0;
 	if (!become(user)) {
 		error = errno;
@@ -54,7 +54,7 @@ std::string found_in_path(const std::string &name)
 		set_environment_of(user);
 		if (!file.empty())
 			::execv(file.c_str(), argv.data());
-		::execvp(argv[0], argv.data()); // a script without #!, or what this user may not execute
+		::execvp(argv[0], argv.data()); // a script without #!, or not executable by this user
 		error = errno;
 	}
 	if (::write(status, &error, sizeof error) < 0)
@@ -102,7 +102,7 @@ Command::~Command()
 int Command::go()
 {
 	const char byte = 1;
-	if (::write(start_.get(), &byte, 1) != 1) // a signal ended it before it started
+	if (::write(start_.get(), &byte, 1) != 1) // killed by a signal before the start
 		return errno == EPIPE ? EINTR : errno;
 	start_.reset();
 	int error = 0;

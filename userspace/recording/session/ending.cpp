@@ -48,7 +48,7 @@ bool Ending::handle_signals(Command *command)
 		++signals_seen_;
 		const int number = static_cast<int>(info.ssi_signo);
 		signal_reason_ = fmt::format("interrupted by SIG{}", ::sigabbrev_np(number));
-		// From a terminal the command has it already.
+		// A signal from the terminal has already reached the command.
 		if (command && info.ssi_code != SI_KERNEL)
 			command->signal(number);
 		end |= !command || signals_seen_ > 1;

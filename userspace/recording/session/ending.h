@@ -31,14 +31,13 @@ public:
 	// Readable when a signal has come.
 	int signals_fd() const { return signals_.fd(); }
 
-	// Why the recording ends, when it does. Calls look() at least every `look_ms` milliseconds (-1: only when
-	// something happens); it returns why the recording must end, or "". `command` may be null.
-	// `more`: descriptors at which something happens, too.
+	// Waits until the recording ends, and returns why. Calls look() at least every `look_ms` milliseconds (-1: only
+	// on events); it returns a reason to end, or "". `command` may be null. `more`: further descriptors to poll.
 	std::string wait(Command *command, const Failure &failure, int look_ms,
 			 const std::function<std::string()> &look, const std::vector<pollfd> &more = {});
-	// Whether wait() returned because of stop() or the duration, so that the command must end, too.
+	// Whether the command must be ended, too, because of stop() or the duration.
 	bool ends_command() const { return ends_command_; }
-	// Until the command has ended, too.
+	// Waits until the command has ended.
 	void wait_for(Command &command);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keeps what recorded functions cost within a share of the CPU time that is used (record --budget): counts their events
-// and leaves out the costliest.
+// Keeps the cost of recorded functions within a share of the used CPU time (record --budget): counts their events and
+// drops the most expensive ones.
 //
 // What an event costs was measured at the start; the CPU time is that of all processes, from /proc/stat, because calls
 // of any process hit the probes.
@@ -13,7 +13,7 @@
 
 namespace monitor::record {
 
-// Of the events of one function: how many so far, and ns of one.
+// Events of one function so far, and the cost of one in ns.
 struct FunctionLoad {
 	std::uint64_t events = 0;
 	double event_ns = 0;
@@ -26,9 +26,9 @@ std::vector<std::size_t> costliest(const std::vector<FunctionLoad> &loads, doubl
 
 struct LeftOutFunction {
 	std::size_t number = 0;
-	FunctionLoad load; // in that time
+	FunctionLoad load; // in the last interval
 	double seconds = 0;
-	double share = 0; // of the CPU time used then
+	double share = 0; // of the CPU time used in that interval
 };
 
 class FunctionBudget {
@@ -36,10 +36,9 @@ public:
 	// `share`: 0.03 for 3 %.
 	FunctionBudget(double share, unsigned cpus) : share_(share), cpus_(cpus) {}
 
-	// What must be left out from now on; not again what was returned before. Judges once a second, or as soon as
-	// more was spent than a second may cost at most.
-	// `all`: of each function, by number; what was left out stays the same. `used`: since boot, by any process, in
-	// ns of CPU time.
+	// Returns functions to drop from now on, each once. Decides once a second, or earlier if the budget of a second
+	// is spent. `all`: by function number; counts of dropped functions no longer change. `used`: CPU time of all
+	// processes since boot, in ns.
 	std::vector<LeftOutFunction> look(std::chrono::steady_clock::time_point now, std::vector<FunctionLoad> all,
 					  double used);
 

@@ -44,7 +44,7 @@ void parse_stat(const std::string &text, KernelCounts &counts)
 	}
 }
 
-// Of a row with a number its handlers, which follow two spaces: "36: 7 0  PCI-MSIX-0000:00:02.0   1-edge      vda".
+// The handlers of a numbered row, after two spaces: "36: 7 0 PCI-MSIX-0000:00:02.0 1-edge vda".
 std::string name_of_row(const std::string &line, const std::string &label)
 {
 	constexpr std::size_t max_name = 48;
@@ -89,7 +89,7 @@ void parse_partitions(const std::string &text, KernelCounts &counts)
 	}
 }
 
-// A state that was requested and rejected has its tokens too.
+// Adds rejected idle states, which have tokens, too.
 void read_idle(KernelCounts &counts, bool invariant_tsc)
 {
 	namespace fs = std::filesystem;

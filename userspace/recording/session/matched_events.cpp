@@ -11,8 +11,8 @@ using recording_file::EventCount, recording_file::EventTime;
 
 namespace {
 
-// The totals of record --count, from where they are counted: in each CPU's area, per level of probes, by the cards; and
-// in the drain, for events of programs. Either card may be missing.
+// The totals of record --count: summed over CPUs and levels for the kernel's events, and from the drain for programs'
+// events. Either card may be null.
 std::vector<EventCount> event_counts(const std::vector<NamedExpression> &counts, const card::BpfCard *card,
 				     const card::UserCard *users)
 {
@@ -61,8 +61,8 @@ void add(EventTime &all, const edc_timed &timed)
 	all.total += cpu.total;
 }
 
-// The results of record --time, from where they are folded: in each CPU's area, by the probes (monitor/timing.h). While
-// probes run, the parts of a result may be some events apart. Without a card there is nothing.
+// The results of record --time, summed over the CPUs (monitor/timing.h). While probes run, members of a result may be
+// inconsistent by some events. Empty without a card.
 std::vector<EventTime> event_times(const std::vector<NamedTime> &times, const card::BpfCard *card)
 {
 	std::vector<EventTime> all;

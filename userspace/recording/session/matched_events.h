@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// record --filter, --count and --time in a recording: which tables decide, when they are in force, and what was counted
-// and timed.
+// record --filter, --count and --time in a recording: compiles the matcher's tables, activates them, and collects the
+// results.
 //
 //     expect_decidable() -> card_options() -> start(): from here on events are judged -> write() now and then -> end()
 //
-// The tables are made again at each step, from the classes and the clock that are known by then.
+// The tables are compiled again at each step, with the classes and the clock known by then.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class MatchedEvents {
 public:
 	using Classes = std::vector<card::UserClass>;
 	using Describe = std::function<std::string(const Classes &)>; // TSDL of all classes
-	using Tell = std::function<void(const std::string &)>;        // a sentence for the user
+	using Tell = std::function<void(const std::string &)>;        // a message for the user
 
 	// `options` must outlive it.
 	MatchedEvents(const Options &options, Describe describe, Tell tell)
@@ -34,18 +34,20 @@ public:
 	{
 	}
 
-	// Before anything slow or visible is done. Throws Error: an expression is wrong, or cannot be decided.
+	// Called before anything slow or visible. Throws Error if an expression is invalid or cannot be evaluated by
+	// probes.
 	void expect_decidable(bool with_programs);
 	// Tables of the kernel's events, before the clock is known.
 	const EventMatcher &decidable() const { return *decidable_; }
 
-	// The clock is known now: `time` is compared in its ticks. Without a card only programs' events are judged.
+	// Called when the clock is known, in whose ticks `time` is compared. Without a card only programs' events are
+	// evaluated.
 	void start(card::BpfCard *card, const ClockSteering &steering, Contents &file);
 	// In any thread.
 	std::shared_ptr<const EventMatcher> make(const Classes &classes) const;
-	// The totals so far. In the drain thread.
+	// Writes the totals so far. In the drain thread.
 	void write(ControlStream &to, const Sync &sync, const card::BpfCard *card, const card::UserCard *users) const;
-	// All classes are known, and all events were read.
+	// Called when all classes are known and all events were read.
 	void end(const Sync &end, const card::BpfCard *card, const card::UserCard *users, Contents &file) const;
 
 private:
@@ -57,7 +59,7 @@ private:
 	bool with_programs_ = false;
 	std::uint64_t begin_time_ = 0; // of the trace; 0: the clock is not known yet
 	std::shared_ptr<const EventMatcher> decidable_;
-	Sync counted_since_; // what is counted happened after this
+	Sync counted_since_; // counting started after this
 };
 
 } // namespace monitor::record

@@ -98,7 +98,7 @@ std::string field(std::string_view kind, std::string_view name)
 	return kind == "comm" ? text_member(name, 16) : fmt::format("\t\t{}_t {};\n", kind, name);
 }
 
-// Where a stack was taken: at the timer, or at an event of the card.
+// Enumeration of where a stack was taken: at the timer, or at an event class.
 std::string taken_at_enum()
 {
 	std::string text = "\ntypealias enum : u16_t {\n\t\"timer\" = 0";
@@ -108,7 +108,7 @@ std::string taken_at_enum()
 	return text + "\n} := taken_at_t;\n";
 }
 
-// What the user chose, by number: functions of record --functions, counts of --count, times of --time.
+// Enumeration of the user's names by number: functions, --count, --time.
 std::string enum_of_names(const std::vector<std::string> &names, std::string_view type)
 {
 	std::string text = "\ntypealias enum : u16_t {";
@@ -117,7 +117,7 @@ std::string enum_of_names(const std::vector<std::string> &names, std::string_vie
 	return text + fmt::format("\n\t\"unknown\" = 65535\n}} := {};\n", type);
 }
 
-// In statistics: by what begins them, without the `_begin` of the class's name.
+// For statistics: activities, named by their start class without `_begin`.
 std::string activity_enum(const std::vector<card::UserClass> &classes, const std::vector<std::string> &functions)
 {
 	constexpr std::string_view begin = "_begin";
@@ -158,7 +158,7 @@ std::string labelled_field(unsigned id, const card::UserField &field, bool is_ar
 	return ::monitor::record::field(type, "_" + field.name);
 }
 
-// Those of patched functions (recording/preload/post.c) tell which by its number.
+// Whether the argument is the number of a patched function (recording/preload/post.c).
 bool tells_function(const card::UserClass &cls)
 {
 	return cls.argument.name == "function" && cls.argument.kind == "u16" &&
@@ -212,7 +212,7 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 	return text;
 }
 
-// Of the system's clock: when it was set, in ticks, and by how many nanoseconds.
+// Steps of the system clock: when, in ticks, and by how many nanoseconds.
 std::string steps_text(const ClockDescription &clock)
 {
 	std::string text;
@@ -221,7 +221,7 @@ std::string steps_text(const ClockDescription &clock)
 	return text.empty() ? text : "\treal_time_steps = \"" + text + "\";\n";
 }
 
-// Keeps what a literal can hold without escapes; Linux itself allows any byte.
+// Drops characters that would need escapes; Linux allows any byte.
 std::string host_name()
 {
 	utsname system{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CPUs that are online: an idle one may have no event for long, one that is offline has none.
+// Online CPUs, to tell an offline CPU from an idle one without events.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace monitor::record {
 // By number; empty: not known.
 std::vector<std::uint32_t> online_cpus();
 
-// Finds those that go offline: `cpus` that the recording has.
+// Finds recorded CPUs that go offline.
 class OfflineCpus {
 public:
 	explicit OfflineCpus(std::uint32_t cpus);
-	// `list`: the file that says which are online.
+	// `list`: the sysfs file of online CPUs.
 	OfflineCpus(std::uint32_t cpus, const char *list);
 
-	// Those that were offline at the last look, too, and were not returned since they were online; at the first
-	// look all: one that comes and goes in between has events that say it.
+	// CPUs that were offline at this look and the previous one, each once until it is online again; all at the
+	// first look. One that was online in between has hotplug events.
 	std::vector<std::uint32_t> look();
 	const std::vector<std::uint32_t> &at_start() const { return at_start_; }
 

@@ -10,10 +10,10 @@
 
 namespace monitor::record {
 
-// The threads of /proc that are not in `listed`, at trace time `time`. `filtering`: -p did not select them.
+// Threads in /proc that are not in `listed`, at trace time `time`. `filtering`: with -p, where they are not selected.
 std::vector<edc_task> tasks_only_in_proc(const std::vector<edc_task> &listed, std::uint64_t time, bool filtering);
 
-// Leaves out those that began after the first list was made: the second one has them, or they have ended.
+// Drops threads created after the first list: the second one has them, or they have ended.
 void drop_new_tasks(std::vector<edc_task> &tasks, const std::vector<edc_task> &listed_after);
 
 } // namespace monitor::record

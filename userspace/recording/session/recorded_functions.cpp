@@ -49,7 +49,7 @@ void RecordedFunctions::start_budget(double share, card::BpfCard &card, card::Us
 		if (cost(function).rounds == 0)
 			throw Error("--budget: what an event of a function costs could not be measured");
 	budget_.emplace(share, static_cast<unsigned>(::get_nprocs()));
-	too_expensive(); // counts from here on
+	too_expensive(); // the first call starts counting
 }
 
 std::vector<FunctionLoad> RecordedFunctions::loads() const

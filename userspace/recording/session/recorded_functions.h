@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of record --functions, from their search to the ones that --budget leaves out. Called by Recording
-// from the main thread.
+// The functions of record --functions: search, cost, and --budget. Called by Recording from the main thread.
 #pragma once
 
 #include <optional>
@@ -24,19 +23,19 @@ public:
 
 	const functions::FoundFunctions &found() const { return found_; }
 
-	// NAME=VALUE for the command, so that its processes patch theirs; writes what they need into the trace's
-	// directory. Empty: none is patched.
+	// Environment of the command for patching (NAME=VALUE); also writes the function table into the trace
+	// directory. Empty: nothing to patch.
 	std::vector<std::string> environment(const std::string &directory) const;
 
-	// Takes over what events of probes cost, and adds what those of patched functions do.
+	// Takes the measured cost of uprobe events, and adds that of patched functions.
 	void calibrated(card::Calibration &calibration);
-	// What is recorded, and at what cost: before the start.
+	// Summary before the start: functions and cost.
 	std::string summary() const { return functions::summary(found_.functions, costs_); }
 
-	// Throws Error if it is unknown what an event costs. `users`: null if no function is patched.
+	// Throws Error if the cost of an event is unknown. `users`: null if no function is patched.
 	void start_budget(double share, card::BpfCard &card, card::UserCard *users);
 	bool has_budget() const { return budget_.has_value(); }
-	// What is to be left out now, and its name.
+	// Functions to drop now.
 	std::vector<LeftOutFunction> too_expensive()
 	{
 		return budget_->look(std::chrono::steady_clock::now(), loads(), used_cpu_ns());

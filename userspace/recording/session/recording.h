@@ -29,8 +29,8 @@
 
 namespace monitor::record {
 
-// record --filter, --count and --no-tokens: the expressions, and who makes the tables of a matcher from them. The
-// record side cannot read expressions; tools/monitor gives it the maker (answers/matcher).
+// record --filter, --count and --no-tokens: the expressions, and their compiler (answers/matcher), passed in by
+// tools/monitor because the record side cannot parse expressions.
 struct Matching {
 	// `description`: TSDL of all classes known so far; `begin_time`: of the trace; `more_classes`: programs may
 	// declare more. Throws Error.
@@ -39,14 +39,14 @@ struct Matching {
 
 	MatcherRequest request;
 	Make make;
-	std::uint64_t every_ns = 0; // the counts are also recorded each time this has passed; 0: at the end only
+	std::uint64_t every_ns = 0; // also write the counts at this interval; 0: at the end only
 };
 
-// What is left of a recording with a sink (Options::live).
+// What a recording with a sink (Options::live) leaves on disk.
 enum class Kept : std::uint8_t {
 	trace,
-	own_files, // the description, and what the sink writes beside it
-	nothing,   // Result::directory is gone
+	own_files, // the description, and the sink's files
+	nothing,   // Result::directory is removed
 };
 
 struct Options {
@@ -59,8 +59,8 @@ struct Options {
 	std::optional<double> duration_s;
 	std::optional<Matching> matching;  // --filter, --count
 	std::shared_ptr<StateSink> states; // --states; null: none
-	bool writes_tokens = true;         // else, with `states`, those of the kernel and of programs are only read
-	std::shared_ptr<BlockSink> live;   // who else gets all events; null: nobody. Not with `states`.
+	bool writes_tokens = true;         // false: with `states`, tokens of the kernel and of programs are not written
+	std::shared_ptr<BlockSink> live;   // another consumer of all events, or null. Not with `states`.
 	Kept kept = Kept::trace;           // with `live`
 	std::optional<StatisticsOptions> statistics; // --statistics; with `live` unless counts_only
 	std::vector<int> pids;                       // -p PID,...: these and their descendants
@@ -68,13 +68,13 @@ struct Options {
 	std::optional<Counting> counting;            // -m
 	card::StackOptions stacks;                   // --stacks
 	std::vector<std::string> functions;          // --functions: patterns
-	std::optional<double> budget;                // --budget: the share of the CPU time that their events may take
+	std::optional<double> budget;                // --budget: share of CPU time for their events
 	bool user_only = false;                      // --user-only: no kernel events, no privilege
 	bool everyone = false; // --user: every instrumented process of the machine, not only the command's
 	std::optional<std::uint64_t> buffer_bytes;
-	bool calibrates = true;                 // measure what an event costs, before and after
+	bool calibrates = true;                 // calibrate before and after the recording
 	bool calibrates_in_phases = false;      // --calibrate: and in the command itself
-	std::optional<std::uint64_t> max_bytes; // end the recording when the trace has this size
+	std::optional<std::uint64_t> max_bytes; // end at this size of the trace
 	std::string note;
 	std::vector<std::string> command;
 
@@ -95,9 +95,9 @@ struct Result {
 	std::optional<int> command_exit;    // the command's exit code, 128 + signal
 	int exec_error = 0;                 // errno when the command could not be started: nothing was recorded
 	bool failed = false;                // the recording ended early because the trace could not be written
-	std::uint64_t snapshots = 0;        // that a flight recorder took,
-	std::uint64_t failed_snapshots = 0; // and those that could not be written, or not whole
-	std::string triggers;               // of a flight recorder: what became of them, as in recording.json
+	std::uint64_t snapshots = 0;        // taken by a flight recorder
+	std::uint64_t failed_snapshots = 0; // not or incompletely written
+	std::string triggers;               // of a flight recorder: their results, as in recording.json
 	std::uint64_t left_out = 0;         // firings of triggers while another snapshot was taken
 };
 
@@ -105,8 +105,8 @@ struct Result {
 struct Listener {
 	std::function<void(const std::string &directory)> on_start; // every probe is attached, the command starts
 	std::function<void(const Progress &)> on_progress;          // twice a second
-	std::function<void(const std::string &)> on_note;           // what was chosen, before the start
-	std::function<void(const std::string &)> on_snapshot;       // a flight recorder took one: a sentence
+	std::function<void(const std::string &)> on_note;           // choices made before the start
+	std::function<void(const std::string &)> on_snapshot;       // a message about a new snapshot
 };
 
 class Session;
@@ -122,7 +122,7 @@ public:
 	// Any thread, also before wait(). A command that still runs is terminated, as after the duration. `reason` is
 	// the end of a sentence, like Result::end_reason.
 	void stop(const std::string &reason);
-	// Paths of the cgroups that there were so far, by id. Any thread, after start().
+	// Paths of all cgroups so far, by id. Any thread, after start().
 	std::map<std::uint64_t, std::string> cgroups() const;
 
 private:

@@ -42,7 +42,7 @@ std::string date_now()
 	return local_date(std::time(nullptr), "%FT%T%z");
 }
 
-// Calls `call` with id, name and family of each class of the kernel's.
+// Calls `call(id, name, family)` for each kernel class.
 template <class Call> void visit_classes(Call &&call)
 {
 	for (const card::ClassRow &row : card::kernel_classes())
@@ -227,7 +227,7 @@ void add_card_counts(Contents &file, const card::BpfCard &card)
 			file.fault_counts[event] = count;
 }
 
-// Of a CPU that came several times, what was opened each time.
+// For a CPU that came online several times, merges the opened events.
 void add_late_cpu(Contents &file, const recording_file::LateCpu &late)
 {
 	const auto known = std::ranges::find(file.late_cpus, late.cpu, &recording_file::LateCpu::cpu);

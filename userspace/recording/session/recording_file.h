@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fills what .monitor/recording.json says (base/recording_file/contents.h) from the parts of the recorder that know it.
-// It is written at the start with the state `incomplete`, and again at a clean end.
+// Fills the contents of .monitor/recording.json (base/recording_file/contents.h) from the recorder's parts. It is
+// written at the start with the state `incomplete`, and again at a clean end.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,10 @@ using recording_file::Contents;
 void add_origin(Contents &file, const Options &options, int command_pid, const std::string &user, const Uuid &uuid);
 // May be called again, when more classes are known.
 void add_matching(Contents &file, const MatcherRequest &request, const EventMatcher &matcher);
-// What they are, and what became of them so far.
+// The triggers and their results so far.
 void add_triggers(Contents &file, const std::vector<NamedTrigger> &triggers, const Triggers &fired,
 		  const std::vector<ActCounts> &acts, const std::optional<card::UserCounts> &users);
-// The others that ran at the start or the end.
+// Other recorders that ran at the start or the end.
 void add_other_recorders(Contents &file, const std::vector<pid_t> &others);
 // At the start.
 void add_calibration(Contents &file, const card::Calibration &calibration);
@@ -48,7 +48,7 @@ std::map<std::string, std::uint64_t> by_name(const CountsByClass &counts);
 recording_file::StackCounts stack_counts(const card::StackOptions &chosen, const card::StackMemory &memory,
 					 const recording_file::UnwindCounts &unwinding);
 recording_file::Moment moment_of(const Sync &sync);
-// Of a flight recorder, instead of what is counted from the start to the end.
+// For a snapshot, instead of the counts from start to end.
 void add_snapshot(Contents &file, const SnapshotAccount &account, const Writer &writer);
 void add_end(Contents &file, const std::string &reason, std::optional<int> command_exit, bool complete);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a recording does while it runs, and its end; and what others see of it.
+// The running phase of a recording, and its end.
 #include "session.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void Session::keep_budget()
 		functions_.leave_out(function.number);
 	}
 	if (!left_out.empty())
-		write_file(); // also if the recorder should be killed
+		write_file(); // in case the recorder is killed
 }
 
 void Session::tell(const std::string &note) const
@@ -126,7 +126,7 @@ void Session::name_new_cgroups()
 			cgroups_.add(group.id, group.parent, group.name);
 }
 
-// What triggers that fired have the recorder do.
+// Performs the actions of fired triggers.
 void Session::act()
 {
 	acts_->collect();
@@ -262,14 +262,14 @@ void Session::end_flight()
 	result_.left_out = flight_->left_out();
 }
 
-// No part posts any more, and everything that is read once at the end was read; returns the last moment.
+// Stops all posting, and takes the final readings; returns the end time.
 Sync Session::end_parts()
 {
 	if (phases_)
 		phases_->stop();
 	drain_->stop();
 	drain_->look();
-	if (triggers_) { // the recorder's later tokens are of later times
+	if (triggers_) { // the recorder's later tokens have later times
 		act();
 		triggers_->write(*control_);
 		triggers_->stop();
@@ -329,7 +329,7 @@ void Session::drain_rest()
 		fail(failure_.text());
 }
 
-// What each part counted until `end`.
+// Collects each part's counts until `end`.
 void Session::take_counts(const Sync &end)
 {
 	if (phases_)
@@ -399,7 +399,7 @@ void Session::release_command()
 	ending_.wait_for(*command_);
 }
 
-// Their threads use each other's objects: they are stopped before any of these is destroyed.
+// Stops all threads before any object is destroyed, because they use each other's.
 void Session::stop_threads()
 {
 	if (phases_)
@@ -417,7 +417,7 @@ void Session::stop_threads()
 Recording::Recording(Options options, Listener listener)
     : session_(std::make_unique<Session>(std::move(options), std::move(listener)))
 {
-	set_memory_bound(0); // it reads its own tokens, all of them
+	set_memory_bound(0); // reads all of its own tokens
 }
 
 Recording::~Recording() = default;

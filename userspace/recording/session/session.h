@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a recording consists of, and the steps of its life: session_start.cpp has those until the command runs,
-// session.cpp the others. Unless said otherwise they run in the main thread.
+// The parts of a recording and its steps: session_start.cpp has those until the command runs, session.cpp the others.
+// They run in the main thread unless noted.
 #pragma once
 
 #include <cstdint>
@@ -106,12 +106,12 @@ private:
 	void fail(const std::string &why);
 	void release_command();
 
-	Options options_; // after the start they do not change
+	Options options_; // constant after the start
 	const Listener listener_;
 	User user_;
 	Result result_;
 	Fd directory_lock_;
-	std::optional<EarlierLives> lives_; // in the directory
+	std::optional<EarlierLives> lives_; // earlier ones in the directory
 	Ending ending_;
 	Contents file_;
 	CgroupNames cgroups_;
@@ -127,12 +127,12 @@ private:
 	std::unique_ptr<Description> description_;
 	std::unique_ptr<stacks::StackRecorder> stacks_;
 	std::unique_ptr<Counters> counters_;
-	edc_clock own_clock_{}; // used without a BPF card, whose memory has one
+	edc_clock own_clock_{}; // for recordings without a BPF card
 	std::unique_ptr<ClockSteering> steering_;
 	Failure failure_;
 	std::unique_ptr<BlockPool> pool_;
 	std::unique_ptr<ControlStream> control_;
-	std::optional<OfflineCpus> offline_; // where the kernel is recorded
+	std::optional<OfflineCpus> offline_; // if the kernel is recorded
 	std::unique_ptr<Drain> drain_;
 	std::unique_ptr<StateStreams> states_;    // --states
 	std::unique_ptr<CountedPeriods> counted_; // --count-only
@@ -146,7 +146,7 @@ private:
 	std::string ended_by_; // "": no trigger
 	Uuid uuid_;
 	std::uint64_t cpu_before_ns_ = 0;
-	std::string why_no_samples_; // told once the recording has started
+	std::string why_no_samples_; // noted once the recording has started
 	bool dropped_ = false;
 };
 

@@ -29,7 +29,7 @@ namespace monitor::record {
 namespace {
 
 constexpr unsigned first_slope_ms = 20;
-constexpr std::size_t other_files = 32; // that a recording opens from time to time, besides streams
+constexpr std::size_t other_files = 32; // opened occasionally, besides streams
 constexpr std::chrono::milliseconds patience_at_start(1);
 
 std::vector<std::string> stream_names(const card::BpfCard *card)
@@ -71,7 +71,7 @@ void Session::expect_possible() const
 		    "leave out signal, or start the container with the host's process numbers (--pid=host)");
 }
 
-// Nobody asked for the samples of the command.
+// Gives up the default samples of the command.
 void Session::go_without_samples(const std::string &why)
 {
 	options_.stacks = {};
@@ -87,7 +87,7 @@ void Session::start()
 	try {
 		start_parts();
 	} catch (...) {
-		// Removing the directory needs descriptors, which may be what was missing.
+		// Frees a descriptor: removing the directory needs some, which may have run out.
 		announcement_.reset();
 		stop_threads();
 		if (writer_)
@@ -97,7 +97,7 @@ void Session::start()
 		users_.reset();
 		command_.reset();
 		directory_lock_.reset();
-		std::optional<AsUser> as; // never remove as root what a user's path names
+		std::optional<AsUser> as; // never remove a user's path as root
 		if (!dropped_)
 			as.emplace(user_);
 		remove_directory();
@@ -136,8 +136,7 @@ void Session::start_parts()
 	else
 		load_card();
 	if (card_)
-		cgroups_
-		    .collect(); // this is slow: before the probes are attached, but after the card tells of new ones
+		cgroups_.collect(); // slow, so before the probes are attached; but after the card reports new groups
 	if (options_.everyone && !(users_ && users_->holder()))
 		find_programs();
 	try {
@@ -165,7 +164,7 @@ void Session::start_parts()
 	else
 		start_recording();
 	if (triggers_)
-		act(); // at start
+		act(); // actions of triggers at the start
 	if (command_)
 		result_.exec_error = command_->go();
 	if (phases_ && !result_.exec_error)
@@ -176,7 +175,7 @@ void Session::start_parts()
 		listener_.on_start(result_.directory);
 }
 
-// After a start that failed: there is what was there before.
+// After a failed start: restores the earlier state.
 void Session::remove_directory() const
 {
 	if (lives_)
@@ -206,7 +205,7 @@ void Session::make_directory()
 // Instrumented programs post the TSC, so their events fit into the trace only if the TSC is its clock.
 void Session::open_user_card()
 {
-	if (options_.statistics && options_.statistics->counts_only) // of the kernel's
+	if (options_.statistics && options_.statistics->counts_only) // counts only the kernel's events
 		return;
 	if (!card::has_invariant_tsc() || (options_.command.empty() && !options_.user_only && !options_.everyone))
 		return;
@@ -235,8 +234,7 @@ void Session::open_user_card()
 					     : ": this recording has those of its own command only"));
 }
 
-// Whether a program has a function is told to those only who may read the program. Without a slash it is a library of
-// the system.
+// Users may learn about the functions only of programs that they can read. Names without a slash are system libraries.
 void Session::expect_readable_programs() const
 {
 	if (!options_.counting)
@@ -246,7 +244,7 @@ void Session::expect_readable_programs() const
 			throw Error(errno, fmt::format("--reset-on {}: cannot read {}", event.name, event.path));
 }
 
-// Before anything slow or visible is done.
+// Called before anything slow or visible.
 void Session::prepare_matching()
 {
 	if (!options_.matching)
@@ -266,7 +264,7 @@ std::vector<std::string> Session::environment_of_command() const
 	return environment;
 }
 
-// Without a kernel card only the recorder itself reads the clock.
+// Without a kernel card only the recorder reads the clock.
 void Session::measure_clock()
 {
 	buffers_ = buffering::divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()),
@@ -279,7 +277,8 @@ void Session::measure_clock()
 
 void Session::load_card()
 {
-	const Sync first = read_sync(card::has_invariant_tsc()); // loading takes longer than the first measurement
+	const Sync first =
+	    read_sync(card::has_invariant_tsc()); // loading the programs takes longer than the first measurement
 	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
 	if (options_.counting)
 		counters_ = std::make_unique<Counters>(options_.counting->selection, cpus);
@@ -349,7 +348,7 @@ void Session::start_clock(edc_clock &clock, const Sync &first)
 	steering_->start(first, first_slope_ms);
 }
 
-// Called some time later, when the slope is known better.
+// Called later, when the clock's rate is known better.
 void Session::settle_clock()
 {
 	if (steering_->invariant_tsc())
@@ -366,7 +365,7 @@ void Session::start_matching()
 	matched_->start(card_.get(), *steering_, file_);
 }
 
-// Finds programs that already run. Most are found in a moment; on a machine with very many, some are found later.
+// Finds running instrumented programs; waits briefly, so that on large machines some are found later.
 void Session::find_programs()
 {
 	search_ = std::make_unique<card::UserSearch>(user_);
@@ -492,7 +491,7 @@ void Session::start_recording()
 	const Sync begin = steering_->last(); // before any probe was attached
 	control_->sync(begin);
 	drain_->sync();
-	// From here on every probe is attached.
+	// Every probe is attached now.
 	note_start();
 	if (offline_)
 		file_.offline_at_start = offline_->at_start();

@@ -76,7 +76,7 @@ card::StackOptions choose_stacks(const std::vector<std::string> &which, const st
 card::StackOptions samples_of_command()
 {
 	card::StackOptions stacks;
-	stacks.timer_hz = 99; // not what happens each 10 ms
+	stacks.timer_hz = 99; // not 100: avoid lockstep with 10 ms periods
 	stacks.of_command = true;
 	return stacks;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `record --stacks` selects: a timer, and events by the names that users have for them.
+// Parses `record --stacks` and `--stacks-on`: a timer, and events by user-level names.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace monitor::record {
 card::StackOptions choose_stacks(const std::vector<std::string> &which, const std::vector<std::string> &classes,
 				 unsigned rate_hz);
 
-// What is taken where nobody asked for stacks.
+// Default samples of the command, without --stacks.
 card::StackOptions samples_of_command();
 
-// The families whose events the stacks are taken at.
+// The families of the events with stacks.
 std::vector<std::string> families_of(const card::StackOptions &stacks);
 
 } // namespace monitor::record

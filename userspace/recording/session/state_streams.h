@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// record --states in a recording: the stream `states` with the run lengths, and, if events are read and not written, a
-// list of threads that only the classification gets.
+// record --states in a recording: the stream `states` with the run lengths, and, if events are not written, a list of
+// threads for the classification only.
 //
 // Next in the flow: block_sink.h.
 #pragma once
@@ -20,17 +20,17 @@ namespace monitor::record {
 
 class StateStreams {
 public:
-	// `options.states` is set; they must outlive it. Adds its stream to `names`; tells `drain`, which must outlive
-	// it, to whom blocks are to be offered. `control`: the recorder's own stream.
+	// `options.states` must be set; `options` must outlive it. Adds its stream to `names`, and its sink to `drain`,
+	// which must outlive it. `control`: the recorder's own stream.
 	StateStreams(const Options &options, const Uuid &uuid, Drain &drain, const ControlStream &control,
 		     std::vector<std::string> &names);
 
-	// Who gets the list of threads; nullptr: the recorder's own stream.
+	// The stream for the list of threads; nullptr: the recorder's own.
 	ControlStream *list_of_threads() { return listed_.get(); }
 
-	// `start`: what is recorded; its `recording` and `written` are set here. Throws Error: that does not suffice.
+	// `start`: `recording` and `written` are set here. Throws Error if the recorded events do not suffice.
 	void start(LiveStart start, Contents &file);
-	// Everything was offered. Returns sentences for the user.
+	// Called when everything was offered. Returns messages for the user.
 	std::vector<std::string> end(Contents &file);
 
 	std::uint64_t tokens() const { return written_->tokens(); }

@@ -13,7 +13,7 @@ std::vector<edc_task> ThreadLists::threads() const
 {
 	std::vector<edc_task> tasks = card_.list_tasks();
 	if (tasks.empty() || !in_first_pid_namespace())
-		return tasks; // the kernel made no list; /proc has other numbers
+		return tasks; // without the kernel's list /proc is useless: other PIDs
 	std::vector<edc_task> hidden = tasks_only_in_proc(tasks, read_sync(invariant_tsc_).time, filtering_);
 	if (!hidden.empty())
 		drop_new_tasks(hidden, card_.list_tasks());
@@ -25,7 +25,7 @@ void ThreadLists::write(ControlStream &to, bool at_end) const
 {
 	for (const edc_task &task : threads()) {
 		to.thread_state(task, at_end);
-		if (!(task.flags & EDC_THREAD_HIDDEN)) // else they are unknown
+		if (!(task.flags & EDC_THREAD_HIDDEN)) // unknown if hidden
 			to.thread_counts(task, at_end);
 	}
 }
@@ -36,7 +36,7 @@ void ThreadLists::list_after_pause(std::uint64_t pauses)
 		return;
 	const std::lock_guard guard(lock_);
 	if (!listed_.empty())
-		return; // the next time: at most one list for each time that the drain writes
+		return; // retry later: at most one list per write of the drain
 	pauses_ = pauses;
 	listed_ = threads();
 }
@@ -52,7 +52,7 @@ void ThreadLists::write_listed(ControlStream &to)
 {
 	const std::lock_guard guard(lock_);
 	for (edc_task &thread : listed_) {
-		thread.flags |= EDC_THREAD_LATER; // its state is that of this moment only
+		thread.flags |= EDC_THREAD_LATER; // its state is valid at this moment only
 		to.thread_state(thread, false);
 	}
 	listed_.clear();

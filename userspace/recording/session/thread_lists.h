@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lists of the threads that there are: with their states and counts at both ends of a recording, and again after each
-// pause in between, as threads that were created in it would have no names.
+// Lists all threads with states and counts at both ends of a recording, and after each pause, since threads created in
+// a pause would have no names.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,21 @@ public:
 	{
 	}
 
-	// All that there are; those that the kernel hides from BPF have a flag.
+	// All threads; those that the kernel hides from BPF have a flag.
 	std::vector<edc_task> threads() const;
 	void write(ControlStream &to, bool at_end) const;
 
-	// `pauses`: how often triggers have paused so far. Lists the threads again if there was one more.
+	// `pauses`: number of pauses so far. Lists the threads again if it has increased.
 	void list_after_pause(std::uint64_t pauses);
-	// After a phase without probes. In the thread of the phases.
+	// Called after a phase without probes, in the thread of the phases.
 	void list_after_phase();
-	// What was listed. In the drain thread.
+	// Writes the new lists. In the drain thread.
 	void write_listed(ControlStream &to);
 
 private:
 	card::BpfCard &card_;
 	const bool invariant_tsc_, filtering_;
-	std::uint64_t pauses_ = 0; // after which they were listed
+	std::uint64_t pauses_ = 0; // at the last list
 	std::mutex lock_;          // of:
 	std::vector<edc_task> listed_;
 };

@@ -28,7 +28,7 @@ AddressSpaces::AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<e
 {
 }
 
-// The process's own list, to be changed; no probe has it yet.
+// The process's private list, not yet published to probes.
 AddressSpaces::Layout &AddressSpaces::changed(std::int32_t process)
 {
 	Process &known = processes_[process];
@@ -43,7 +43,7 @@ AddressSpaces::Layout &AddressSpaces::changed(std::int32_t process)
 	return *known.layout;
 }
 
-// The last one that leaves a list frees its place.
+// The last process to leave a list frees its slot.
 void AddressSpaces::leave(Process &process)
 {
 	if (process.layout && process.layout.use_count() == 1 && process.layout->space >= 0)
@@ -52,7 +52,7 @@ void AddressSpaces::leave(Process &process)
 	process.layout.reset();
 }
 
-// What it covers of older mappings is theirs no more.
+// Truncates older mappings that the new one overlaps.
 bool AddressSpaces::mapped(std::int32_t process, const CodeMapping &mapping)
 {
 	if (mapping.end <= mapping.start)
@@ -104,13 +104,13 @@ void AddressSpaces::created(std::int32_t process, std::int32_t parent, std::uint
 	const bool later =
 	    std::ranges::any_of(copied->mappings, [&](const CodeMapping &mapping) { return mapping.time > time; });
 	const auto known = processes_.find(process);
-	std::vector<CodeMapping> own; // what it did itself was told earlier
+	std::vector<CodeMapping> own; // its own changes were reported earlier
 	if (known != processes_.end() && known->second.layout)
 		for (const CodeMapping &mapping : known->second.layout->mappings)
 			if (mapping.time >= time)
 				own.push_back(mapping);
 	if (known != processes_.end() && known->second.executed >= time)
-		return; // and it has replaced all since
+		return; // it has replaced all mappings since
 	if (!later && own.empty()) {
 		Process &child = processes_[process];
 		leave(child);
@@ -137,7 +137,7 @@ void AddressSpaces::ended(std::int32_t process)
 	set_(process, -1);
 }
 
-// A probe looks at `rows` before it looks at `first_row`, which is valid by then.
+// Publish `first_row` before `rows`, which probes read first.
 void AddressSpaces::rows_made(std::uint32_t file, std::uint32_t first_row, std::uint32_t rows)
 {
 	for (auto &[number, process] : processes_) {
@@ -197,7 +197,7 @@ std::int64_t AddressSpaces::free_mappings(std::uint32_t room)
 	return next_mapping_ - room;
 }
 
-// Room of the next larger size is split; it does not become whole again, as most lists are short.
+// Splits room of the next larger size; it is never merged again, as most lists are short.
 std::int64_t AddressSpaces::split_larger(std::uint32_t room)
 {
 	auto larger = std::find_if(free_mappings_.upper_bound(room), free_mappings_.end(),
@@ -256,7 +256,7 @@ void AddressSpaces::place(Layout &layout, std::uint32_t user)
 	__atomic_store_n(&space.generation, space.generation + 1, __ATOMIC_RELEASE);
 }
 
-// After which a process may have another list, so that one process takes no more than an eighth of the room.
+// Minimum interval between two lists of a process, so that it takes at most an eighth of the room.
 AddressSpaces::Clock::duration AddressSpaces::interval(const Layout &layout) const
 {
 	return Clock::duration(rest) * (8ull * layout.room) / mappings_.size();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which code each process has mapped where, now, as the probes read it (monitor/stack.h): a space for each distinct
-// list of mappings, shared by a process and its children until one of them changes it. Fed by stack_recorder.cpp.
+// The current code mappings of each process, in the form that probes read (monitor/stack.h): a space for each distinct
+// list of mappings, shared by a process and its children until one changes it (copy on write). Fed by
+// stack_recorder.cpp.
 //
-// Changes may arrive out of order by some milliseconds: each has a time, and what counts is the latest.
-// Invariant: a space that a probe may still read is not written; it is used again a second after the last process left.
+// Changes may arrive out of order by some milliseconds; the latest by time wins. Invariant: a space that a probe may
+// still read is not written; it is reused a second after the last process left it.
 #pragma once
 
 #include <chrono>
@@ -33,34 +34,34 @@ struct CodeMapping {
 class AddressSpaces {
 public:
 	using Clock = std::chrono::steady_clock;
-	// Tells the probes a process's space; negative: it has none.
+	// Publishes a process's space to the probes; negative: none.
 	using SetSpace = std::function<void(std::int32_t process, std::int64_t space)>;
 
-	// Whose process it is; all that are not known are one user.
+	// The user of a process; unknown ones count as one user.
 	using UserOf = std::function<std::uint32_t(std::int32_t process)>;
 
-	// Each user has a share of the room, and of the places (user_shares.h). Without `user_of` all is root's.
+	// Each user has a share of mappings and spaces (user_shares.h). Without `user_of` everything is root's.
 	AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<edc_unwind_space> spaces, SetSpace set,
 		      UserOf user_of = {});
 
-	// False: the process has too many, of which some may be gone: nobody reports what is unmapped.
+	// False: too many mappings; some may be stale, because perf does not report munmap().
 	bool mapped(std::int32_t process, const CodeMapping &mapping);
 	void executed(std::int32_t process, std::uint64_t time);
 	void created(std::int32_t process, std::int32_t parent, std::uint64_t time);
 	void ended(std::int32_t process);
-	// What was EDC_UNWIND_LATER: the rows of the file are these, also for probes that walk there now.
+	// Publishes the rows of a file that was EDC_UNWIND_LATER, also to walks in progress.
 	void rows_made(std::uint32_t file, std::uint32_t first_row, std::uint32_t rows);
 	std::vector<std::int32_t> known() const;
 	bool knows(std::int32_t process) const { return processes_.contains(process); }
 
-	// Makes what changed visible to the probes. Of a list that changes all the time not every state is: each takes
-	// room that is used again only after a second.
+	// Publishes changes to the probes. Skips states of a rapidly changing list: each takes room that is reused only
+	// after a second.
 	void publish(Clock::time_point now);
 	bool has_unpublished() const { return !changed_.empty(); }
 
 	std::size_t processes() const { return processes_.size(); }
-	std::uint64_t without_room() const { return without_room_; } // lists that found no place
-	// Since the last call: whose lists these were.
+	std::uint64_t without_room() const { return without_room_; } // lists without room
+	// Users of these lists, since the last call.
 	std::vector<std::uint32_t> take_refused() { return std::exchange(refused_, {}); }
 
 private:
@@ -71,7 +72,7 @@ private:
 	};
 	struct Process {
 		std::shared_ptr<Layout> layout;
-		std::uint64_t executed = 0; // when
+		std::uint64_t executed = 0; // time of the last exec
 		Clock::time_point next_publish{};
 	};
 	struct Left {

@@ -18,7 +18,7 @@ constexpr std::size_t max_keys = 4 * max_files;
 constexpr std::size_t max_list_bytes = 32 << 20; // readers take twice as much
 constexpr std::size_t max_assumed = 64;          // ranges of a file, the widest
 
-constexpr std::size_t max_later = 1024; // tables that are put off, each with a descriptor; further ones are not made
+constexpr std::size_t max_later = 1024; // deferred tables, each with an open descriptor; beyond that tables are skipped
 constexpr std::uint64_t ns_of_row = 50, bytes_of_row = 4; // measured, and as compilers write them
 
 std::uint64_t expected_ns(const ElfImage &image)
@@ -27,7 +27,7 @@ std::uint64_t expected_ns(const ElfImage &image)
 	for (const char *name : {".eh_frame", ".debug_frame", ".gopclntab"})
 		if (const ElfSection *section = image.section(name))
 			bytes += section->size;
-	if (bytes == 0) // its code is looked at
+	if (bytes == 0) // estimate by code size
 		for (const ElfSegment &load : image.loads())
 			bytes += load.is_executable ? load.file_size : 0;
 	return bytes / bytes_of_row * ns_of_row;
@@ -47,7 +47,7 @@ void CodeFiles::refuse(std::uint32_t user)
 	refused_.push_back(user);
 }
 
-// Whether something is to be said of it in the list.
+// Whether the list of files needs an entry for it.
 bool CodeFiles::add_table(CodeFile &file, const ElfImage &image, std::uint32_t user, nlohmann::ordered_json &line)
 {
 	const std::uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -73,7 +73,7 @@ bool CodeFiles::add_table(CodeFile &file, const ElfImage &image, std::uint32_t u
 	return line.contains("assumed") || line.contains("unknown_go");
 }
 
-// Without it, the file is opened again to see which one it is.
+// Adds a key, which saves opening the file again to identify it.
 void CodeFiles::also(const std::string &key, CodeFile &file)
 {
 	if (by_key_.size() < max_keys)
@@ -124,7 +124,7 @@ void CodeFiles::make_tables(std::uint64_t max_ns, const std::function<void(const
 		Later next = std::move(later_.extract(later_.begin()).mapped());
 		if (const auto image = ElfImage::open(next.fd.get());
 		    image && add_table(*next.file, *image, next.user, next.line))
-			write(next.line); // in the place of its earlier line
+			write(next.line); // replaces its earlier line
 		made(*next.file);
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The files that processes run: each is read once, its unwind table goes to the probes, and what a reader needs to find
-// its symbols goes into .monitor/files as a line of JSON.
+// Executable files of processes: each is read once; its unwind table goes to the probes, and a line of JSON for
+// symbolization into .monitor/files.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace monitor::stacks {
 
 struct CodeFile {
 	std::uint32_t number = 0;              // in .monitor/files
-	std::uint32_t first_row = 0, rows = 0; // EDC_UNWIND_LATER: its table was put off
+	std::uint32_t first_row = 0, rows = 0; // EDC_UNWIND_LATER: table deferred
 	std::vector<ElfSegment> loads;
 };
 
@@ -41,29 +41,28 @@ public:
 
 	// nullptr: not seen before.
 	CodeFile *find(const std::string &key) const;
-	// The same by another key.
+	// Adds another key of the file.
 	void also(const std::string &key, CodeFile &file);
-	// `image` nullopt: it could not be read. What it maps executably is at `path`. `user`: of whose share of the
-	// rows its table is taken. `later`: the file again; its table is put off. nullptr: there are too many.
+	// `image` nullopt: unreadable. `user`: whose share of rows the table uses. `later`: a descriptor of the file,
+	// to defer its table. nullptr: too many files.
 	CodeFile *add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image,
 		      const FileVersion &version, std::uint32_t user = 0, Fd later = {});
-	// The shortest of the tables that were put off, as long as all tables together take at most this CPU time; each
-	// is told to `made`.
+	// Builds deferred tables, shortest first, within this total CPU time for all tables; calls `made` for each.
 	void make_tables(std::uint64_t max_ns, const std::function<void(const CodeFile &)> &made);
 
-	// A process that has another number in its own pid namespace.
+	// Notes a process's number in its own pid namespace.
 	void add_process(std::int32_t process, std::int32_t inside);
-	// A user whose "mappings" or "tables" found no room.
+	// Notes a user whose "mappings" or "tables" had no room.
 	void add_without_room(std::uint32_t user, const char *what);
-	// From here on no file can be opened.
+	// Notes that no more files can be opened.
 	void add_lost_opener() { write({{"opener_lost", true}}); }
 
 	std::size_t size() const { return files_.size(); }
 	std::size_t rows() const { return next_row_; }
 	std::uint64_t unread() const { return unread_; }             // files that could not be read
-	std::uint64_t without_room() const { return without_room_; } // files and tables that found no place
+	std::uint64_t without_room() const { return without_room_; } // files and tables without room
 	std::uint64_t build_ns() const { return build_ns_; }         // CPU time of the tables
-	// Since the last call: whose files and tables these were.
+	// Users of these, since the last call.
 	std::vector<std::uint32_t> take_refused() { return std::exchange(refused_, {}); }
 
 private:
@@ -86,11 +85,11 @@ private:
 	std::uint32_t next_row_ = 0;
 	std::uint64_t unread_ = 0, without_room_ = 0, build_ns_ = 0;
 	std::vector<std::uint32_t> refused_;
-	std::multimap<std::uint64_t, Later> later_; // by how long the table will probably take, in ns
+	std::multimap<std::uint64_t, Later> later_; // by estimated time to build, in ns
 };
 
-// Address in memory - address as the file counts, of code in it that is mapped from `offset` on at `start`. The pages
-// may hold the end of what is before the code in the file, and is mapped elsewhere (ld.lld).
+// The load bias (runtime address - link-time address) of code mapped from `offset` at `start`. Its first page may also
+// hold the end of the preceding segment (ld.lld).
 std::uint64_t bias_of(const CodeFile &file, std::uint64_t start, std::uint64_t end, std::uint64_t offset);
 
 } // namespace monitor::stacks

@@ -18,7 +18,7 @@ void CodeHistories::add(Change change)
 	if (change.kind == Change::Kind::executed) {
 		const Changes before = std::exchange(by_process_[change.process], nullptr);
 		std::vector<Change> &changes = own(change.process);
-		if (before) // what is of the new program may have been told earlier
+		if (before) // changes of the new program may have arrived earlier
 			std::ranges::copy_if(*before, std::back_inserter(changes), [&](const Change &each) {
 				return each.monotonic_ns >= change.monotonic_ns;
 			});
@@ -31,7 +31,7 @@ void CodeHistories::add(Change change)
 	changes.push_back(std::move(change));
 }
 
-// To be changed: nobody else has it.
+// The process's private, modifiable list.
 std::vector<Change> &CodeHistories::own(std::int32_t process)
 {
 	Changes &changes = by_process_[process];
@@ -42,7 +42,7 @@ std::vector<Change> &CodeHistories::own(std::int32_t process)
 	return *changes;
 }
 
-// What it did itself may have been told earlier; what is of an earlier time is of another process with its number.
+// Its own changes may have arrived earlier; those with an earlier time belong to a previous process with its PID.
 void CodeHistories::create(const Change &created)
 {
 	const Changes before = std::exchange(by_process_[created.process], nullptr);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the processes of a command have mapped since their exec, of which nobody is told before a process was sampled
-// (stack_recorder.cpp): most processes of a build or of a script end before that.
+// The mappings of a command's processes since their exec, kept until a process is first sampled and then published
+// (stack_recorder.cpp). Most processes of a build or script end before that.
 //
-// A new process starts with what its parent has, so that nothing of a parent is needed any more when a child is told.
-// Changes may arrive out of order by some milliseconds: each has its time.
+// A new process starts with a copy of its parent's, so that it does not depend on the parent later. Changes may arrive
+// out of order by some milliseconds; each has a time.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace monitor::stacks {
 
 class CodeHistories {
 public:
-	static constexpr std::size_t max_changes = 4096; // of a process; what made code as it ran loses the earliest
+	static constexpr std::size_t max_changes = 4096; // of a process; a JIT's earliest changes are dropped
 
-	// Of any kind.
+	// Adds a change of any kind.
 	void add(Change change);
-	// In the order of time; empty: nothing is known of it.
+	// Sorted by time; empty: unknown process.
 	std::vector<Change> of(std::int32_t process) const;
-	// Some changes were lost: what is known of processes may be wrong.
+	// Called when changes were lost, so that histories may be wrong.
 	void clear() { by_process_.clear(); }
 	std::size_t size() const { return by_process_.size(); }
 

@@ -84,7 +84,7 @@ std::vector<edc_unwind_row> frame_pointer_rows(std::span<const std::byte> code, 
 			add(place + 2, EDC_UNWIND_FP, 2, -2);
 			place += 2;
 		} else if (const std::size_t size = signal_return_size(code, place)) {
-			// The handler's return address is its first, and in the call a thread is after its last.
+			// From one byte before (the handler's return address - 1) to after the system call.
 			add(place - (place > 0), EDC_UNWIND_SIGNAL, 0, 0);
 			place += size + 1;
 			if (keeps)

@@ -49,8 +49,8 @@ std::optional<std::int32_t> offset_before(const Code &code, std::optional<std::s
 	return value % int{word} == 0 ? std::optional(value / int{word}) : std::nullopt;
 }
 
-// Where the runtime's struct g is in a thread's own memory, and in its struct m the goroutine that it runs: of the code
-// of runtime.systemstack. In words.
+// Offsets of the struct g pointer in TLS and of the current goroutine in struct m, decoded from runtime.systemstack. In
+// words.
 struct Places {
 	int own = 0, running = 0;
 };
@@ -119,11 +119,11 @@ private:
 			add_row(end, EDC_UNWIND_NONE);
 	}
 
-	// What the frame sizes do not tell.
+	// Functions that frame sizes do not describe.
 	bool add_special(const GoFunction &function)
 	{
 		if (function.is_outermost &&
-		    function.name != "runtime.sigtramp") // which a signal interrupted something for
+		    function.name != "runtime.sigtramp") // signal handlers: their caller was interrupted
 			add_row(function.address, EDC_UNWIND_END);
 		else if (!function.changes_stack && !function.is_assembler)
 			return false; // wrappers have the same names
@@ -150,7 +150,7 @@ private:
 			add_row(function.address, EDC_UNWIND_UNKNOWN);
 	}
 
-	// It keeps the goroutine and its depth on the thread's stack.
+	// It saves the goroutine and its stack depth on the thread's stack.
 	void add_to_c(const GoFunction &function)
 	{
 		static constexpr std::array goes = {0x48, 0x8b, 0x66, EDC_GO_SP}; // mov 0x38(%rsi),%rsp
@@ -172,8 +172,8 @@ private:
 		add_row(function.address + *gone, EDC_UNWIND_GO_C, depth / word, static_cast<int>(goroutine / word));
 	}
 
-	// The compiler, and the assembler where there is a frame, save the frame pointer below the return address. Who
-	// goes to another stack on the way keeps it, so that it leads back.
+	// The compiler, and the assembler for functions with a frame, save the frame pointer below the return address;
+	// functions that switch stacks preserve it.
 	void add_usual(const GoFunction &function, const std::vector<GoFunctions::FrameSize> &sizes)
 	{
 		const bool is_special = function.is_assembler || function.changes_stack;
@@ -193,7 +193,7 @@ private:
 		}
 	}
 
-	// From where to where the frame pointer is the function's own.
+	// The range in which the frame pointer is the function's own.
 	struct Own {
 		std::uint64_t first, last;
 	};
@@ -229,7 +229,7 @@ private:
 	const ElfImage &image_;
 	const GoFunctions &functions_;
 	std::optional<Places> places_;
-	std::size_t changes_ = 0; // not all of them make a row
+	std::size_t changes_ = 0; // including those without a row
 	RowList rows_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Rows of a program of Go: of the tables of its own runtime, which know where goroutines begin and which functions go
-// to another stack (base/go_functions.h).
+// Unwind rows of a Go program, from its runtime's tables, which tell where goroutines begin and which functions switch
+// stacks (base/go_functions.h).
 //
-// Who goes to the thread's stack keeps where it came from in places that differ from version to version; they are taken
-// from its code. If that looks otherwise, stacks end there, with an unknown rule.
+// Where a switch to the thread's stack saves the goroutine's differs between versions, and is decoded from the code. If
+// that is not recognized, stacks end there, with an unknown rule.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace monitor::stacks {
 
-// By address; empty: it is none of Go.
+// By address; empty: not a Go program.
 std::vector<edc_unwind_row> go_rows(const ElfImage &image);
 
 } // namespace monitor::stacks

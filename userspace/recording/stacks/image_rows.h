@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of a file: of all the tables that it has, and of its code where it has none.
+// The unwind rows of a file, from all of its tables, and from its code where there are none.
 #pragma once
 
 #include <vector>
@@ -10,15 +10,14 @@
 
 namespace monitor::stacks {
 
-// By address. .eh_frame comes first, which the program itself unwinds by; what that does not describe is taken from
-// Go's table, then from .debug_frame, then from what the code itself shows (frame_pointers.h). Where the program begins
-// there is no caller. Empty: the addresses do not fit into a row. `assumed`: see frame_pointers.h.
+// By address. Sources in order of precedence: .eh_frame, Go's table, .debug_frame, the code (frame_pointers.h). The
+// entry point is marked as outermost. Empty: addresses do not fit into a row. `assumed`: see frame_pointers.h.
 std::vector<edc_unwind_row> image_rows(const ElfImage &image, std::vector<CodeRange> &assumed);
 
-// `rows`, and between them, where they have no rule, those of `others`.
+// `rows`, with gaps filled from `others`.
 std::vector<edc_unwind_row> filled(const std::vector<edc_unwind_row> &rows, const std::vector<edc_unwind_row> &others);
 
-// The start of a program may have no rule (ld.so's); nobody called it.
+// Marks the entry point as outermost, even without a rule (ld.so's).
 void mark_entry(std::vector<edc_unwind_row> &rows, std::uint64_t entry);
 
 } // namespace monitor::stacks

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Files that processes ran and that nobody finds by their path any more when the trace is read: unlinked, replaced, in
-// another mount namespace, or in memory only. They are kept open while the recording runs and copied into the trace at
-// its end if then something else is at their path. Only what the recording user may read.
+// Executable files that may not be found by path when the trace is read: unlinked, replaced, in another mount
+// namespace, or in memory only. Kept open during the recording, and copied into the trace at its end if their path no
+// longer leads to them. Only files that the recording's user may read.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ struct Opener::Request {
 	char path[4096];
 };
 
-// From one process to another of this recorder alone.
+// Exchanged between processes of this recorder only.
 struct Opener::Answer : FileStatus {
 	std::uint32_t sequence = 0;
 };
@@ -41,9 +41,9 @@ namespace {
 
 constexpr const char *cannot_start = "cannot start the process that opens files";
 constexpr int requests_fd = 3, control_fd = 4;
-constexpr unsigned max_ended = 16; // processes that wait for a file system, or were killed
+constexpr unsigned max_ended = 16; // replaced processes: hung in a file system, or killed
 
-// Of disks and memory of this machine. Any other one may wait for somebody.
+// Whether the file system is on a local disk or in memory; others may hang.
 bool is_local(int fd)
 {
 	constexpr std::uint32_t xfs = 0x58465342, zfs = 0x2fc12fc1, bcachefs = 0xca451a4e;
@@ -98,13 +98,13 @@ Opener::Opener(const record::User &user)
 
 Opener::~Opener()
 {
-	control_.reset(); // it ends then, also while it must not be killed
+	control_.reset(); // makes the supervisor exit, even where it may not be killed
 	requests_.reset();
 	end_process(pid_);
 }
 
-// A byte of the recorder says that the one that serves is stuck. It is killed, which may take effect much later, and is
-// not waited for. One that ended without that took a request with it, which a byte to the recorder says.
+// A byte from the recorder means that the serving process hangs: it is killed, possibly with delay, and not waited for.
+// A serving process that died otherwise has lost a request, of which a byte notifies the recorder.
 void Opener::supervise(int requests, int control)
 {
 	for (unsigned ended = 0; ended < max_ended; ++ended) {
@@ -155,7 +155,7 @@ void Opener::serve(int requests)
 		Fd fd;
 		if (request.what == Request::What::maps) {
 			fd = Fd(::open(fmt::format("/proc/{}/maps", request.process).c_str(), O_RDONLY | O_CLOEXEC));
-			if (fd) // reading them waits for whoever changes them
+			if (fd) // reading maps waits for mmap_lock
 				fd = copy_of(fd.get(), max_maps_bytes);
 		} else if (request.what == Request::What::mapped_file)
 			open_regular(
@@ -178,7 +178,7 @@ bool Opener::send(const Request &request)
 	return !is_lost_;
 }
 
-// Who is stuck may still answer an earlier request, which has another number, as has a request that is sent again.
+// A hung process may still answer an earlier request, so each attempt has its own number.
 OpenedFile Opener::ask(Request request)
 {
 	using Clock = std::chrono::steady_clock;
@@ -199,7 +199,7 @@ OpenedFile Opener::ask(Request request)
 			opened.took_too_long = true;
 			return opened;
 		}
-		if (from[1].revents) { // another one serves
+		if (from[1].revents) { // a new process serves
 			is_lost_ = ::recv(control_.get(), &byte, 1, 0) != 1;
 			if (is_lost_ || std::exchange(is_sent_again, true) || !send(request))
 				return {};

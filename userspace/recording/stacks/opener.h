@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Opens files of other processes after the recorder has given up its privileges: a process of its own, forked before,
-// that keeps only the capabilities for it, parses nothing and does nothing but open what it is asked for, for reading.
+// Opens files of other processes after the recorder has dropped its privileges: a child process, forked before, keeps
+// only the capabilities for it, parses nothing, and only opens requested files for reading.
 //
-// Only regular files are opened, because opening a FIFO or a device has side effects. A file system that may stop
-// answering (a network's, or another program's: FUSE) must not stop the recorder, so its files are copied here. One
-// that does not answer costs max_time and this process, which cannot be killed while it waits; another one takes its
-// place, as it does of one that was killed.
+// Only regular files are opened, because opening a FIFO or a device has side effects. A file system that may hang
+// (network, FUSE) must not block the recorder, so the child copies its files. A hang costs max_time and the child,
+// which cannot be killed while it waits; another child replaces it.
 #pragma once
 
 #include <chrono>
@@ -23,10 +22,10 @@ namespace monitor::stacks {
 struct FileStatus {
 	std::uint64_t inode = 0, size = 0;
 	std::int64_t modified_ns = 0;
-	bool is_local = false; // on a file system that answers
+	bool is_local = false; // on a file system that cannot hang
 };
 
-// A file as it was opened; `fd` is closed if it could not be, is no regular file, or took too long.
+// An opened file; `fd` is empty on failure, on a timeout, and if it is not a regular file.
 struct OpenedFile : FileStatus {
 	Fd fd;
 	bool took_too_long = false;
@@ -44,14 +43,14 @@ public:
 	Opener(const Opener &) = delete;
 	Opener &operator=(const Opener &) = delete;
 
-	// A request was not answered, and none will be any more: all these processes are gone.
+	// All child processes are gone: no request will be answered any more.
 	bool is_lost() const { return is_lost_; }
 
 	// One thread.
-	Fd maps(std::int32_t process); // a copy of its list of mappings
+	Fd maps(std::int32_t process); // a copy of /proc/PID/maps
 	OpenedFile mapped_file(std::int32_t process, std::uint64_t start,
-			       std::uint64_t end);                      // what it has mapped there
-	OpenedFile file(std::int32_t process, const std::string &path); // as the process sees it; 0: as we do
+			       std::uint64_t end);                      // the file mapped there
+	OpenedFile file(std::int32_t process, const std::string &path); // path as seen by the process; 0: by us
 
 private:
 	struct Request;

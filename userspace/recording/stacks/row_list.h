@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows of one file as they are found, in order of addresses. Used by what makes them: unwind_table.cpp, go_rows.cpp.
+// Collects the unwind rows of one file in order of addresses. Used by unwind_table.cpp and go_rows.cpp.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ inline constexpr std::size_t max_rows = 4 << 20; // of a file: a browser has 2 m
 
 class RowList {
 public:
-	// From its address on it holds instead of those before it, and of those after it that were added earlier.
+	// The row applies from its address on; removes earlier added rows at or after that address.
 	void add(const edc_unwind_row &row)
 	{
 		while (!rows_.empty() && rows_.back().address >= row.address)
@@ -30,7 +30,7 @@ public:
 			is_full_ = true;
 	}
 
-	// None if they are more than max_rows.
+	// Empty if there are more than max_rows.
 	std::vector<edc_unwind_row> take() { return is_full_ ? std::vector<edc_unwind_row>() : std::move(rows_); }
 
 private:

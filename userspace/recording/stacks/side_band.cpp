@@ -63,7 +63,7 @@ perf_event_attr SideBand::attributes(unsigned wakeup_bytes)
 	// and perf takes an inode for a build id and aborts.
 	attributes.use_clockid = 1;
 	attributes.clockid = CLOCK_MONOTONIC;
-	attributes.watermark = 1; // in bytes: events are samples, of which there are none
+	attributes.watermark = 1; // in bytes, because a dummy event has no samples
 	attributes.wakeup_watermark = wakeup_bytes;
 	return attributes;
 }
@@ -82,7 +82,7 @@ SideBand::SideBand(unsigned cpus, unsigned wakeup_bytes)
 	}
 }
 
-// The ring of an earlier life of the CPU is kept until it was read.
+// Keeps the ring of an earlier online period of the CPU until it was read.
 void SideBand::add(unsigned cpu, Fd event)
 {
 	const std::size_t bytes = (1 + data_pages) * static_cast<std::size_t>(::getpagesize());
@@ -168,7 +168,7 @@ void SideBand::take_record(const std::vector<std::byte> &record, std::vector<Cha
 	} else if ((header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT) && at(record, task)) {
 		const bool is_fork = header.type == PERF_RECORD_FORK;
 		if (is_fork ? task.process == task.parent : task.process != task.thread)
-			return; // of a thread
+			return; // a thread, not a process
 		change.kind = is_fork ? Change::Kind::created : Change::Kind::ended;
 		change.process = static_cast<std::int32_t>(task.process);
 		change.parent = static_cast<std::int32_t>(task.parent);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What perf tells beside its samples, of every process on every CPU: mappings of code, programs that are replaced
-// (exec), processes that are created or end. perf_event_open(2): PERF_RECORD_MMAP2, COMM, FORK, EXIT of a dummy event.
-// Opened with privileges, read without.
+// perf's side-band records of all processes on all CPUs: mappings of code, exec, fork and exit. perf_event_open(2):
+// PERF_RECORD_MMAP2, COMM, FORK, EXIT of a dummy event. Opened with privileges, read without.
 //
-// Records of different CPUs are not in order: who uses them goes by their times.
+// Records of different CPUs are unordered: use their times.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +19,9 @@ namespace monitor::stacks {
 struct Change {
 	enum class Kind : std::uint8_t { mapped, executed, created, ended } kind = Kind::mapped;
 	std::int32_t process = 0;
-	std::int32_t parent = 0; // created: whose copy it is
+	std::int32_t parent = 0; // for `created`
 	std::uint64_t monotonic_ns = 0;
-	// mapped:
+	// for `mapped`:
 	std::uint64_t start = 0, end = 0, offset = 0;
 	std::string path; // or [vdso], //anon ...
 	std::uint64_t device = 0, inode = 0, generation = 0;
@@ -30,17 +29,17 @@ struct Change {
 
 class SideBand {
 public:
-	static constexpr unsigned at_once = 1, late = 64 << 10; // bytes of records that make a descriptor readable
+	static constexpr unsigned at_once = 1, late = 64 << 10; // wakeup_watermark in bytes
 
 	// Throws Error.
 	SideBand(unsigned cpus, unsigned wakeup_bytes);
-	// What is opened for each CPU.
+	// Attributes of the per-CPU event.
 	static perf_event_attr attributes(unsigned wakeup_bytes);
-	// The same, opened for a CPU that came online. Any thread. Throws Error.
+	// Adds the event of a CPU that came online. Any thread. Throws Error.
 	void add(unsigned cpu, Fd event);
 
 	std::vector<int> fds() const; // readable when there are records
-	// All that is there, by time.
+	// All new records, sorted by time.
 	std::vector<Change> take();
 	std::uint64_t lost() const { return lost_; }
 

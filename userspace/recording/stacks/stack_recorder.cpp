@@ -23,19 +23,19 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_vdso_bytes = 64 << 10;
-constexpr auto max_first_look = 2s; // at all processes
-constexpr int look_ms = 500;        // for processes that have ended
-constexpr int publish_ms = 5;       // what could not be published at once
-constexpr auto max_rereading = 1s;  // one list is not read more often
-constexpr auto max_end = 500ms;     // for what was reported last
+constexpr auto max_first_look = 2s; // for the first look at all processes
+constexpr int look_ms = 500;        // interval of looking for ended processes
+constexpr int publish_ms = 5;       // interval of retrying to publish
+constexpr auto max_rereading = 1s;  // minimum interval of re-reading one list
+constexpr auto max_end = 500ms;     // for the last reports
 constexpr auto wakeup_window = 100ms;
 constexpr unsigned max_wakeups = 400; // in a window, at once: for as many programs as a shell starts
 constexpr auto between_wakeups = 2ms; // of further ones; the kernel's rings last longer
 
-// Of a command that is sampled unasked: a look costs more than it is worth while that does not run.
+// For default samples: looks less often while the command does not run.
 constexpr int busy_look_ms = 20, quiet_look_ms = 100;
-constexpr auto max_pause = 1s;                                         // of one that is busy, and until it begins
-constexpr std::uint64_t free_table_ns = 10'000'000, table_share = 200; // and a 200th of the command's CPU time
+constexpr auto max_pause = 1s; // longest pause of a busy thread, and before it starts
+constexpr std::uint64_t free_table_ns = 10'000'000, table_share = 200; // plus a 200th of the command's CPU time
 
 std::string read_rest(int fd, std::size_t max_bytes)
 {
@@ -47,7 +47,7 @@ std::string read_rest(int fd, std::size_t max_bytes)
 	return text;
 }
 
-// A line of /proc/PID/maps; false: not of code.
+// Parses a line of /proc/PID/maps; false: not code.
 bool parse_line(const std::string &line, Change &change)
 {
 	unsigned major = 0, minor = 0;
@@ -77,7 +77,7 @@ std::vector<std::byte> own_vdso()
 	return {};
 }
 
-// Which file a process has mapped, and with which content, as far as its name here tells: a file can be rewritten.
+// A key for a mapped file and its version; includes the modification, because files can be rewritten.
 std::string key_of(const Change &change, bool is_local)
 {
 	struct stat status;
@@ -88,7 +88,7 @@ std::string key_of(const Change &change, bool is_local)
 			   written.tv_nsec, change.path);
 }
 
-// Of one that has ended already, or is hidden from us: nobody's.
+// The process's user; nobody if it has ended or is hidden.
 std::uint32_t user_of(std::int32_t process)
 {
 	struct stat status {};
@@ -138,7 +138,7 @@ void StackRecorder::start(const std::string &directory)
 	thread_ = std::thread([this] {
 		try {
 			sampled_.wanted ? run_sampled() : run();
-		} catch (const Error &) { // the disk is full, which the writer reports
+		} catch (const Error &) { // disk full, reported by the writer
 		}
 	});
 	urgency_.reset();
@@ -160,7 +160,7 @@ void StackRecorder::follow(unsigned cpu, Fd events)
 	::eventfd_write(wakeup_.get(), 1);
 }
 
-// The functions of the kernel and of its modules, where they are now: "address name" or "address name [module]".
+// Writes the kernel's function symbols: "address name" or "address name [module]".
 void StackRecorder::write_kernel_symbols(const std::string &directory)
 {
 	const Fd list = create(directory + "/kallsyms");
@@ -169,7 +169,7 @@ void StackRecorder::write_kernel_symbols(const std::string &directory)
 		std::istringstream lines(std::exchange(rest, "") + part);
 		for (std::string line; std::getline(lines, line);) {
 			if (lines.eof()) {
-				rest = line; // its end comes with the next part
+				rest = line; // continues in the next part
 				break;
 			}
 			const std::size_t type = line.find(' ') + 1;
@@ -211,7 +211,7 @@ void StackRecorder::read_maps(std::int32_t process, std::uint64_t monotonic_ns)
 	}
 }
 
-// Lists with more mappings than there is room for, and all of them after changes were lost.
+// Re-reads overflowing lists, and all lists after changes were lost.
 void StackRecorder::read_again()
 {
 	if (side_band_.lost() != std::exchange(lost_, side_band_.lost())) {
@@ -227,10 +227,10 @@ void StackRecorder::read_again()
 		if (stopping_.load(std::memory_order_acquire))
 			return;
 		const std::uint64_t read_at = clock_ns(CLOCK_MONOTONIC);
-		spaces_.executed(process, read_at); // forgets what was there before
+		spaces_.executed(process, read_at); // drops earlier mappings
 		note({EDC_MAPPING_EXEC, process, 0, 0, read_at, 0, 0, 0});
 		read_maps(process, read_at);
-		if (stale_.erase(process)) // it still does not fit: what is left out is not known
+		if (stale_.erase(process)) // still too many: incomplete
 			add_without_room(user_of(process), &WithoutRoom::mappings);
 		++lists_read_again_;
 		pause();
@@ -266,7 +266,7 @@ void StackRecorder::run()
 			window = AddressSpaces::Clock::now();
 			wakeups = 0;
 		}
-		if (wakeups >= max_wakeups) // several changes at once rather than a switch to here for each
+		if (wakeups >= max_wakeups) // batch changes instead of a wake-up for each
 			std::this_thread::sleep_for(between_wakeups);
 		::poll(fds.data(), fds.size(),
 		       spaces_.has_unpublished()          ? publish_ms
@@ -321,7 +321,7 @@ void StackRecorder::run_sampled()
 	note_lost_opener();
 }
 
-// Who was sampled is told with what happened until now: it may have ended since.
+// Publishes sampled processes with all changes so far; they may have ended since.
 void StackRecorder::look_at_samples()
 {
 	for (Change &change : side_band_.take()) {
@@ -331,7 +331,7 @@ void StackRecorder::look_at_samples()
 			ended_.push_back(change.process);
 			continue;
 		}
-		if (change.kind == Change::Kind::created) { // another one may have had its number
+		if (change.kind == Change::Kind::created) { // the PID may be reused
 			if (told_.erase(change.process))
 				spaces_.ended(change.process);
 			std::erase(ended_, change.process);
@@ -355,7 +355,7 @@ void StackRecorder::tell_sampled(std::int32_t process)
 	const std::vector<Change> changes = histories_.of(process);
 	for (const Change &change : changes)
 		take(change);
-	if (changes.empty()) // its first thread has ended, or changes were lost
+	if (changes.empty()) // its main thread has ended, or changes were lost
 		read_maps(process, 0);
 	pause();
 }
@@ -369,7 +369,7 @@ void StackRecorder::publish()
 		add_without_room(user, &WithoutRoom::tables);
 }
 
-// Readers of a running recording find it in the list of files.
+// In the list of files for readers of a running recording.
 void StackRecorder::add_without_room(std::uint32_t user, std::uint64_t WithoutRoom::*what)
 {
 	without_room_[user].user = user;
@@ -384,7 +384,7 @@ void StackRecorder::note_lost_opener()
 		files_->add_lost_opener();
 }
 
-// A process has ended when its last thread has, which may be another than its first.
+// A process ends with its last thread, not with its main thread.
 void StackRecorder::forget_ended()
 {
 	const auto now = AddressSpaces::Clock::now();
@@ -412,7 +412,7 @@ void StackRecorder::take(const Change &change)
 	case Change::Kind::created:
 		if (!spaces_.knows(change.parent))
 			return;
-		std::erase(ended_, change.process); // the number is used again
+		std::erase(ended_, change.process); // the PID was reused
 		spaces_.created(change.process, change.parent, change.monotonic_ns);
 		return note({EDC_MAPPING_COPIED, change.process, change.parent, 0, change.monotonic_ns, 0, 0, 0});
 	case Change::Kind::ended:
@@ -438,8 +438,8 @@ void StackRecorder::take_mapping(const Change &change)
 	      change.end, change.offset});
 }
 
-// By now another file may be mapped at the place. (The inode that a process sees may differ from that of the mapping:
-// overlayfs before Linux 6.8.)
+// Another file may be mapped there by now. (The inode seen by a process may differ from the mapping's: overlayfs before
+// Linux 6.8.)
 bool StackRecorder::is_still_mapped(const Change &change)
 {
 	const Fd maps = opener_.maps(change.process);
@@ -452,8 +452,8 @@ bool StackRecorder::is_still_mapped(const Change &change)
 	return false;
 }
 
-// The file that a process has mapped: what it has there, what has that name for it, or, if it ended so soon, what has
-// that name here; as long as it is the same file.
+// Opens a mapped file: through the mapping, by its path in the process, or if the process has ended, by its path here;
+// verifies that it is the same file.
 OpenedFile StackRecorder::open_file_of(const Change &change)
 {
 	OpenedFile opened = opener_.mapped_file(change.process, change.start, change.end);
@@ -478,7 +478,7 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 	if (path.empty() || path[0] != '/' || path.starts_with("//")) {
 		if (path != "[vsyscall]")
 			note_number_inside(change.process);
-		return nullptr; // code that is in no file
+		return nullptr; // not file-backed
 	}
 	if (silent_devices_.contains(change.device))
 		return nullptr;
@@ -493,7 +493,7 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 	const std::optional<ElfImage> image = opened.fd ? ElfImage::open(opened.fd.get()) : std::nullopt;
 	if (!image)
 		return files_->add(key, path, {}, {});
-	// Copies of a file, as containers have them, are one; but not any file with the same build id.
+	// Copies of a file, as in containers, count as one if build id, size and time agree.
 	const FileVersion version{opened.size, opened.modified_ns};
 	const std::string id = image->build_id();
 	const std::string same = id.empty() ? key : fmt::format("{}:{}:{:x}", id, opened.size, image->entry());
@@ -508,7 +508,7 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 	return file;
 }
 
-// Who makes code in a pid namespace names it by its number there.
+// A JIT in a pid namespace names its map file by its number there.
 void StackRecorder::note_number_inside(std::int32_t process)
 {
 	constexpr std::size_t max_noted = 4096;

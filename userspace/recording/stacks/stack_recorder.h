@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Keeps the probes able to walk stacks while a recording runs (record --stacks): learns of mappings, reads the files,
-// fills the card's memory, and notes every change of mappings for the trace, which later names the frames by them.
+// Maintains the probes' unwind tables while a recording runs (record --stacks): follows mappings, reads files, fills
+// the card's memory, and writes changes of mappings into the trace for symbolization.
 //
-// Made by Recording while it has its privileges; start() after they are gone; the drain thread takes the changes.
-// Its own thread does all the rest. What it cannot learn leaves stacks truncated, which the trace says.
+// Constructed by Recording with privileges; start() after they are dropped. A thread of its own does the work; the
+// drain thread takes the changes. Unknown mappings truncate stacks, which the trace shows.
 //
-// Where nobody asked for stacks, only what the samples met of the recorded command is told (SampledCommand): a process
-// once it was sampled, and tables once they pay. The thread then looks from time to time instead of following changes.
+// Without --stacks only sampled processes of the command are published (SampledCommand), and tables are built when
+// worth their cost. The thread then polls instead of following each change.
 //
-// Programs may change mappings as fast as they like: the thread takes at most a share of a CPU and then pauses. What
-// the kernel could not report meanwhile is counted, and lists that may be wrong are read again from /proc.
+// The thread uses at most a share of a CPU, however fast programs change mappings. Records lost meanwhile are counted,
+// and affected lists are re-read from /proc.
 #pragma once
 
 #include <atomic>
@@ -48,7 +48,7 @@ struct MappingChange {
 
 using recording_file::UnwindCounts, recording_file::WithoutRoom;
 
-// The card's memory, as its maker has it.
+// The card's memory.
 struct UnwindMemory {
 	std::span<edc_unwind_row> rows;
 	std::span<edc_unwind_mapping> mappings;
@@ -56,16 +56,15 @@ struct UnwindMemory {
 	AddressSpaces::SetSpace set_space;
 };
 
-// Whose samples were taken where nobody asked for them.
+// The sampled processes without --stacks.
 struct SampledCommand {
-	const edc_unwind_wanted *wanted = nullptr; // null: stacks were asked for, of whichever processes
+	const edc_unwind_wanted *wanted = nullptr; // null: with --stacks, of all processes
 	std::function<bool(std::int32_t process)> has;
 	std::function<std::uint64_t()> ran_ns; // its CPU time so far, by the samples
 };
 
-// While it lives, if it is urgent, the calling thread goes ahead of others, and so do the threads and processes that it
-// creates, for ever: who follows mappings has to know a program's code before the program is over. The privilege for it
-// is gone when they start, so they inherit it.
+// Raises the calling thread's priority during its lifetime. Threads and processes created meanwhile inherit it for good
+// (privileges are dropped before they start): mappings must be followed before a short program ends.
 class Urgency {
 public:
 	explicit Urgency(bool is_urgent);
@@ -79,19 +78,18 @@ private:
 
 class StackRecorder {
 public:
-	// `user`: see Opener. From here until start(), the calling thread is urgent, if stacks were asked for. Throws
-	// Error.
+	// `user`: see Opener. With --stacks the calling thread has raised priority until start(). Throws Error.
 	StackRecorder(UnwindMemory memory, SampledCommand sampled, unsigned cpus, const record::User &user);
 	~StackRecorder() { stop(); }
 
-	// Notes the kernel's functions and reads the mappings of all processes, unless only the command is sampled,
-	// then starts the thread. `directory`: the trace's .monitor.
+	// Writes the kernel's symbols, reads the mappings of all processes (unless only the command is sampled), and
+	// starts the thread. `directory`: the trace's .monitor.
 	void start(const std::string &directory);
 	void stop();
 	// SideBand::add().
 	void follow(unsigned cpu, Fd events);
 
-	// What happened since the last call. Any thread.
+	// Changes since the last call. Any thread.
 	std::vector<MappingChange> take_changes();
 	// After stop().
 	UnwindCounts counts() const;
@@ -122,8 +120,8 @@ private:
 	UnwindMemory memory_;
 	const SampledCommand sampled_;
 	CodeHistories histories_;       // of the sampled command
-	std::set<std::int32_t> told_;   // of its processes
-	std::uint64_t wanted_seen_ = 0; // of those that the probes met
+	std::set<std::int32_t> told_;   // published processes
+	std::uint64_t wanted_seen_ = 0; // requests of the probes seen
 	Fd kallsyms_;
 	SideBand side_band_;
 	std::optional<Urgency> urgency_; // until the thread is started
@@ -132,11 +130,11 @@ private:
 	std::unique_ptr<CodeFiles> files_;
 	KeptFiles kept_;
 	std::string directory_;
-	std::set<std::int32_t> inside_; // processes that have their number in a namespace noted
+	std::set<std::int32_t> inside_; // processes whose number in their pid namespace is noted
 	std::vector<std::int32_t> ended_;
-	std::set<std::uint64_t> local_devices_;  // with file systems that answer
-	std::set<std::uint64_t> silent_devices_; // that did not, and are not asked again
-	std::set<std::int32_t> stale_;           // processes whose lists are to be read again
+	std::set<std::uint64_t> local_devices_;  // of file systems that cannot hang
+	std::set<std::uint64_t> silent_devices_; // that did hang; not used again
+	std::set<std::int32_t> stale_;           // processes whose lists must be re-read
 	AddressSpaces::Clock::time_point read_again_at_{}, forget_at_{};
 	std::uint64_t lost_ = 0, lists_read_again_ = 0, paused_ns_ = 0;
 	std::map<std::uint32_t, WithoutRoom> without_room_; // by user

@@ -14,7 +14,7 @@ constexpr std::uint64_t frame_pointer = 6, stack_pointer = 7, return_address = 1
 constexpr std::size_t max_remembered = 64;
 constexpr std::size_t max_cie_instructions = 256; // bytes; compilers write some ten, and each FDE starts with them
 
-// Of one address.
+// The unwind state at one address.
 struct State {
 	enum class Cfa : std::uint8_t {
 		unknown,
@@ -51,7 +51,7 @@ void set_cfa(State &state, std::uint64_t number)
 					      : State::Cfa::unknown;
 }
 
-// What compilers and libraries are known to write; anything else is unknown.
+// Recognizes the expressions that compilers and libraries use; others are unknown.
 void set_cfa_expression(State &state, Bytes expression, bool is_signal_frame)
 {
 	const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(expression[i]); };
@@ -120,7 +120,7 @@ public:
 	{
 	}
 
-	// False if something is not understood: what follows is unknown.
+	// False at an unsupported instruction: the rest is unknown.
 	bool run(Bytes instructions, std::uint64_t address_of_bytes, State &state, const State &initial)
 	{
 		Numbers numbers(instructions, address_of_bytes);
@@ -248,7 +248,7 @@ private:
 			if (number == return_address)
 				state.is_outermost = true;
 			else
-				set_register(state, number, State::Fp::same); // nobody needs it any more
+				set_register(state, number, State::Fp::same); // not needed any more
 			return true;
 		case 0x08: // same_value
 			set_register(state, number, State::Fp::same);
@@ -310,7 +310,7 @@ std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> bytes, std::
 	std::uint64_t end = 0, last = 0; // of the code, and of where a thread may be in it
 	for (const Fde &fde : section.fdes()) {
 		if (!has_rows(fde) || fde.first < end)
-			continue; // of two FDEs for one address the first holds
+			continue; // the first FDE for an address wins
 		if (end && fde.first > end)
 			rows.add(without_rule(last));
 		const auto [of_cie, is_new] = initial_states.try_emplace(fde.cie);
@@ -325,7 +325,7 @@ std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> bytes, std::
 		if (run.address() < fde.end)
 			rows.add(row_at(run.address(), state));
 		end = fde.end;
-		last = fde.end + fde.cie->is_signal_frame; // which ends with a call of the kernel
+		last = fde.end + fde.cie->is_signal_frame; // includes the address after the system call
 	}
 	if (end)
 		rows.add(without_rule(last));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the section .eh_frame or .debug_frame of a file to the rows by which a probe finds callers (monitor/stack.h).
+// Converts .eh_frame or .debug_frame into unwind rows for probes (monitor/stack.h).
 //
 // The section is a list of FDEs, each for a range of addresses, with CIEs that FDEs share (Linux Standard
 // Base 5.0, 10.6; DWARF 5, 6.4; the instructions: 6.4.2). Of all the registers only the canonical frame address and the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How much each user's programs have of a table that all share. A user other than root has no more than is left for all
-// others: what somebody's programs map does not take the stacks of everybody else.
+// Each user's share of a common table. A user other than root gets at most as much as is left for others, so that one
+// user's mappings do not cost everybody else's stacks.
 #pragma once
 
 #include <cstdint>

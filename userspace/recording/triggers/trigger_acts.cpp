@@ -120,7 +120,7 @@ std::vector<std::string> TriggerActs::environment(const Firing &firing) const
 	    "MONITOR_TIME=" + seconds_text(static_cast<std::int64_t>(firing.at.realtime_ns))};
 	if (!triggers_[firing.trigger].first_key.empty())
 		all.push_back(fmt::format("MONITOR_KEY={}", static_cast<std::int64_t>(noted.key)));
-	const bool are_numbers_known = in_first_pid_namespace(); // to the command
+	const bool are_numbers_known = in_first_pid_namespace(); // PIDs are valid for the command
 	if (noted.tid >= 0 && are_numbers_known)
 		all.push_back(fmt::format("MONITOR_TID={}", noted.tid));
 	if (firing.by == Firing::By::clock || !noted.event)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Commands and signals of triggers that fired (--trigger '... => run CMD, signal SIG'): who is told what, how often,
-// and what became of it. Used by Recording in the main thread; trigger_runner.cpp does it.
+// Commands and signals of fired triggers (--trigger '... => run CMD, signal SIG'): rate limits, environment and
+// results. Used by Recording in the main thread; executed by trigger_runner.cpp.
 #pragma once
 
 #include <cstdint>

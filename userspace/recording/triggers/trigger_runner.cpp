@@ -24,7 +24,7 @@
 
 namespace monitor::record {
 
-// To run a command, or to send a signal, which is answered with 0 or errno.
+// Runs a command, or sends a signal; the answer is 0 or errno.
 struct TriggerRunner::Request {
 	enum class What : std::uint32_t { run, signal } what = What::run;
 	std::uint32_t command = 0;
@@ -47,7 +47,7 @@ pid_t start(const std::string &command, const std::array<char, 4000> &environmen
 		::putenv(const_cast<char *>(at));
 	const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
 	::dup2(null, STDIN_FILENO);
-	::dup2(STDERR_FILENO, STDOUT_FILENO); // the output of `monitor record` is its command's
+	::dup2(STDERR_FILENO, STDOUT_FILENO); // standard output belongs to the recorded command
 	::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
 	::_exit(127);
 }
@@ -65,7 +65,7 @@ TriggerRunner::TriggerRunner(std::vector<std::string> commands, const User &user
 		requests_ = std::move(requests);
 		answers_ = std::move(answers);
 		::fcntl(answers_.get(), F_SETFL, O_NONBLOCK);
-		// Whoever may signal the process can stop it; the recorder must not stop with it.
+		// Others may stop this process (SIGSTOP); the recorder must not block then.
 		const timeval patience{0, 200'000};
 		::setsockopt(requests_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 		::setsockopt(requests_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -86,12 +86,12 @@ TriggerRunner::TriggerRunner(std::vector<std::string> commands, const User &user
 
 TriggerRunner::~TriggerRunner()
 {
-	requests_ = {}; // it ends then, unless it was stopped
+	requests_ = {}; // makes the process exit, unless stopped
 	if (!wait_for_end(pid_, std::chrono::milliseconds(100)))
 		end_process(pid_);
 }
 
-// What it has not done will not be done. Its end of the answers must not make poll() return for ever.
+// Drops pending requests, and the answers' descriptor, which poll() would report forever.
 void TriggerRunner::give_up()
 {
 	is_lost_ = true;
@@ -104,7 +104,7 @@ void TriggerRunner::serve(const std::vector<std::string> &commands, int requests
 	sigset_t children, all;
 	sigemptyset(&children);
 	sigaddset(&children, SIGCHLD);
-	sigfillset(&all); // what is sent to all processes of a service is for the recorder
+	sigfillset(&all); // signals to all processes of a service are for the recorder
 	::sigprocmask(SIG_SETMASK, &all, nullptr);
 	const int ended = ::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
 	Ended running{};

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What triggers do as the user on whose behalf the recording runs: commands (run 'CMD') and signals. A process of its
-// own, forked before the recorder gives up its privileges and confines itself to its directory. It knows the commands
-// from then on; a request names one by its number, so that whoever takes over the recorder can run no other. Used by
-// trigger_acts.cpp, in the main thread.
+// Runs triggers' commands (run 'CMD') and sends signals as the recording's user, in a child process forked before the
+// recorder drops its privileges and confines itself. Requests name commands by number, so that a compromised recorder
+// cannot run others. Used by trigger_acts.cpp, in the main thread.
 //
-// One command at a time. It is not ended when the recording ends.
+// One command at a time, which may outlive the recording.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ class TriggerRunner {
 public:
 	// Before other threads exist. Throws Error.
 	TriggerRunner(std::vector<std::string> commands, const User &user);
-	~TriggerRunner(); // without waiting for a command
+	~TriggerRunner(); // does not wait for a command
 	TriggerRunner(const TriggerRunner &) = delete;
 	TriggerRunner &operator=(const TriggerRunner &) = delete;
 
@@ -31,12 +30,12 @@ public:
 		int status;            // 0: it succeeded
 	};
 
-	// Runs a command with these additions to its environment, NAME=VALUE each. False: one is running, or the
-	// process is not there any more, or does not answer.
+	// Runs a command with these additions to its environment, NAME=VALUE each. False: one is running, or the child
+	// process is gone or does not answer.
 	bool run(std::uint32_t command, const std::vector<std::string> &environment);
-	// False: it was refused, or there is no such process, or as above. This process is never signalled.
+	// False: refused, no such process, or as above. Never signals this process.
 	bool signal(pid_t process, int number);
-	// Readable if a command has ended.
+	// Readable when a command has ended.
 	int fd() const { return answers_.get(); }
 	std::vector<Ended> take_ended();
 

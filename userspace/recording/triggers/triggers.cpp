@@ -20,13 +20,13 @@ namespace {
 
 constexpr std::size_t max_reactions = 4096; // of each trigger
 constexpr std::uint64_t never = ~std::uint64_t(0);
-// From one look to the next: what fires all the time must not wake the recorder all the time. Longer if only its own
-// system calls fire.
+// Interval between looks, so that permanent firing does not keep the recorder awake. Longer if only its own system
+// calls fire.
 constexpr std::uint64_t min_pause_ns = 1'000'000, max_pause_ns = 10'000'000;
 constexpr std::uint64_t min_sample_interval_ns = 1'000'000; // each sample interrupts all CPUs
-constexpr std::size_t max_from_programs = 65536; // firings of which the recorder has not learned; the rest is counted
+constexpr std::size_t max_from_programs = 65536;            // pending firings; more are only counted
 
-// How often to look for events that were not followed in time: what is missing is noticed this much too late at most.
+// Interval of looking for absent events, and so the maximum delay of noticing.
 std::uint64_t look_every_ns(const NamedTrigger &trigger)
 {
 	return std::clamp<std::uint64_t>(trigger.within_ns / 8, 10'000'000, 1'000'000'000);
@@ -116,7 +116,7 @@ void Triggers::end_pause(const Sync &end)
 {
 	const std::lock_guard guard(lock_);
 	Firing ended;
-	ended.trigger = EDC_TRIGGERS; // none: it has a token of the pause only
+	ended.trigger = EDC_TRIGGERS; // no trigger: only a token of the pause
 	ended.at = end;
 	ended.paused = card_.resume_storing();
 	if (!ended.paused)
@@ -137,7 +137,7 @@ Pauses Triggers::pauses() const
 	return all;
 }
 
-// What fires because time passes.
+// Fires triggers by time: `every`, and absent events.
 void Triggers::look_at_time(const Sync &now, std::vector<Firing> &to)
 {
 	eventfd_t times;
@@ -154,7 +154,7 @@ void Triggers::look_at_time(const Sync &now, std::vector<Firing> &to)
 			fire(i, 0, 0, now, to);
 			next_look_ns_[i] = never;
 			break;
-		case EDC_TRIGGER_EVERY: // one that is late by more than its time leaves some out
+		case EDC_TRIGGER_EVERY: // if late by more than a period, skips periods
 			fire(i, 0, 0, now, to);
 			next_look_ns_[i] +=
 			    ((now.monotonic_ns - next_look_ns_[i]) / trigger.within_ns + 1) * trigger.within_ns;
@@ -172,7 +172,7 @@ void Triggers::look_at_time(const Sync &now, std::vector<Firing> &to)
 	set_timer(*std::ranges::min_element(next_look_ns_));
 }
 
-// Triggers of which no firing was noted, because others took all the room. Once for as many as there were.
+// Finds triggers whose firings were not noted for lack of room; reports each once.
 void Triggers::find_unnoted(const Sync &now, std::vector<Firing> &to)
 {
 	const std::size_t noted = to.size();
@@ -242,7 +242,7 @@ void Triggers::take_from_programs(std::vector<Firing> &to)
 	from_programs_.clear();
 }
 
-// A moment ago, on all clocks.
+// All clocks at an earlier trace time.
 Sync Triggers::at(std::uint64_t time, const Sync &now) const
 {
 	const std::uint64_t ticks = now.time - std::min(now.time, time);
@@ -255,7 +255,7 @@ Sync Triggers::at(std::uint64_t time, const Sync &now) const
 	return then;
 }
 
-// A judged event's texts are numbers that can be compared (edc_match_texts()).
+// Restores texts, which evaluation has byte-swapped for comparison (edc_match_texts()).
 void Triggers::restore_texts(edc_firing &noted) const
 {
 	const unsigned slot = EventMatcher::slot_of(noted.event & 0xffff);
@@ -295,7 +295,7 @@ void Triggers::take_from(unsigned cpu, std::vector<Firing> &to)
 	__atomic_store_n(&taken, count, __ATOMIC_SEQ_CST);
 }
 
-// At once: the sooner, the more the CPUs still do what they did when it fired.
+// Samples at once, while the CPUs still do what they did at the firing.
 void Triggers::sample(const std::vector<Firing> &firings)
 {
 	for (const Firing &firing : firings) {
@@ -327,7 +327,7 @@ std::vector<Firing> Triggers::take()
 	take_from_programs(firings);
 	for (std::size_t i = by_clock; i < firings.size(); ++i)
 		note_reaction(firings[i], now);
-	// Again while there is more: what fires before a probe can see what was taken rings no bell.
+	// Repeats while there is more: a firing before the probe sees our progress sends no wake-up.
 	for (std::size_t known = ~std::size_t(0); known != firings.size();) {
 		known = firings.size();
 		for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
@@ -338,7 +338,7 @@ std::vector<Firing> Triggers::take()
 			note_reaction(firings[i], now);
 		}
 		if (firings.size() > std::size_t(64) * EDC_FIRINGS)
-			break; // faster than they can be taken: the bell rings again
+			break; // faster than they can be read: another wake-up follows
 	}
 	sample(firings);
 	for (const Firing &firing : firings)
@@ -373,7 +373,7 @@ std::vector<TriggerAccount> Triggers::accounts() const
 	return all;
 }
 
-// By all.
+// Firings on all CPUs and by programs.
 std::uint64_t Triggers::fired(std::size_t trigger) const
 {
 	std::uint64_t sum = told_[trigger].fired;

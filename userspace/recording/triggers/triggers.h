@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The recorder's part of triggers (record --trigger): learns from the cards which fired, in the main thread, and keeps
-// account of them. What is then done is up to flight.cpp (snapshots) and Recording.
+// The recorder's part of triggers (record --trigger): reads firings from the cards in the main thread, and counts them.
+// flight.cpp (snapshots) and Recording perform the actions.
 //
 //     probe: edc_firings of its CPU, bell -> poll() in ending.cpp -> take() -> snapshot, end
 //     what no event fires: a timer ---------------------------------/   \-> write(), in the thread that writes tokens
 //     events of programs: the drain -> add(), bell -----------------/
 //
-// A probe never waits for the recorder: of firings for which there is no room only the number is known.
+// A probe never waits for the recorder: without room, a firing is only counted.
 #pragma once
 
 #include <array>
@@ -32,21 +32,21 @@ struct Firing {
 
 	unsigned trigger = 0; // its number
 	unsigned cpu = EDC_CPU_UNKNOWN;
-	By by = By::probe;        // who noticed; clock: there is no event
-	bool held = false;        // it began the hold of a flight recorder's rings
-	bool is_unnoted = false;  // there was no room for it: only that it fired is known
+	By by = By::probe;        // source; clock: no event
+	bool held = false;        // it began a hold of a flight recorder's rings
+	bool is_unnoted = false;  // only counted, for lack of room
 	Sync at;                  // when it fired
-	std::uint64_t paused = 0; // by the recorder: the pause that it ended began then
+	std::uint64_t paused = 0; // start of the pause that the recorder ended
 	edc_firing noted{};
 };
 
 struct TriggerAccount {
 	std::uint64_t fired = 0;
 	std::uint64_t by_programs = 0;          // of these, by events of programs
-	std::uint64_t delivered = 0;            // of all, those that the recorder learned of
-	std::uint64_t samples = 0;              // of all CPUs, that were taken
+	std::uint64_t delivered = 0;            // firings that the recorder was notified of
+	std::uint64_t samples = 0;              // samples of all CPUs taken
 	std::uint64_t samples_left_out = 0;     // too soon after the one before
-	std::vector<std::uint64_t> reaction_ns; // how long that took: of the newest ones
+	std::vector<std::uint64_t> reaction_ns; // delays until delivery, newest ones
 };
 
 using recording_file::ActCounts, recording_file::Pauses;
@@ -64,31 +64,32 @@ public:
 			{timer_.get(), POLLIN, 0},
 			{program_bell_.get(), POLLIN, 0}};
 	}
-	// What has fired since the last call, in the order of time.
+	// New firings, sorted by time.
 	std::vector<Firing> take();
-	// What events of programs made fire. Any one thread.
+	// Adds firings by events of programs. Any one thread.
 	void add(const std::vector<card::ProgramFiring> &fired);
-	// Tokens of what no probe fired since the last call. Any one thread. `latest`: time of the last token.
+	// Writes tokens of firings without a probe since the last call. Any one thread. `latest`: time of the last
+	// token.
 	void write(ControlStream &to, std::uint64_t latest = ~std::uint64_t(0));
 	// A pause that lasts until the end of the recording ends here.
 	void end_pause(const Sync &end);
 	Pauses pauses() const;
 	std::uint64_t unsampled() const { return card_.unsampled(); }
-	// Firings by events of programs, too many at once, of which only the number is known.
+	// Firings by programs that were only counted, because of too many at once.
 	std::uint64_t without_token() const
 	{
 		const std::lock_guard guard(lock_);
 		return without_token_;
 	}
-	// From now on nothing fires because time passes. take() has been called just before.
+	// Stops firing by time. Call directly after take().
 	void stop() { is_over_ = true; }
-	// When the recorder looked at the time last, by the trace clock: what was missing then has fired.
+	// Trace time of the last look: absences until then have fired.
 	std::uint64_t looked_until() const { return looked_until_; }
 
 	const NamedTrigger &of(const Firing &firing) const { return triggers_[firing.trigger]; }
 	// By trigger.
 	std::vector<TriggerAccount> accounts() const;
-	// First events that a trigger had no room to remember.
+	// First events that triggers had no room to store.
 	std::uint64_t forgotten() const;
 
 private:

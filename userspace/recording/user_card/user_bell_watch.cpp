@@ -12,10 +12,10 @@ using namespace std::chrono_literals;
 
 constexpr auto poll_interval = 40ms;
 constexpr auto connect_interval = 2ms; // a burst at a program's start fills a ring within milliseconds
-// A program waits for its rings for 200 ms at most. What is silent for longer was built before there were bells.
+// A program waits for its rings for 200 ms at most. If it is silent longer, its version has no wake-ups.
 constexpr std::uint64_t connects_per_second = 5;
 
-// A bell that is rung without need is not heard for this long: 5 ms, twice as long each time, at most 160 ms.
+// A needless wake-up mutes the process for 5 ms, doubled each time, up to 160 ms.
 constexpr std::uint64_t min_pauses_per_second = 200, max_pause = 32;
 
 } // namespace

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Decides whose bells are heard until the next pass of the drain thread (monitor/user_ring.h). Called by
-// user_drain.cpp, for each process once in a pass; the thread that waits for the bells is in user_bells.h.
+// Decides which processes may wake the drain thread before its next pass by their futex, the "bell"
+// (monitor/user_ring.h). Called by user_drain.cpp, once per process and pass; user_bells.h has the thread that waits
+// for the futexes.
 //
-// A program that rings without need is not heard for a while, and longer each time: whatever programs do, they cannot
-// keep the drain thread busy. If no process is found to have rung, one of them hides it: then all are polled for a
-// while. The words are untrusted. One thread.
+// Needless wake-ups mute a process, for longer each time, so that programs cannot keep the drain thread busy. If a
+// wake-up comes from no known process, one has reset its word: then all are polled for a while. The words are
+// untrusted. One thread.
 #pragma once
 
 #include <chrono>
@@ -17,11 +18,11 @@
 
 namespace monitor::card {
 
-// What is known about one process's bell.
+// State of one process's bell.
 struct Bell {
 	bool rung = false;
-	std::uint64_t from = 0, pause = 0; // it is not heard before this time; ticks of the time stamp counter
-	std::uint64_t met = 0;             // when it was first looked at; 0: never
+	std::uint64_t from = 0, pause = 0; // muted until then, for this long; TSC ticks
+	std::uint64_t met = 0;             // first look; 0: never
 };
 
 class BellWatch {
@@ -34,13 +35,13 @@ public:
 
 	// A pass: begin(), then update() or poll() for each process that has not ended, then end().
 	void begin(std::uint64_t now);
-	// Handles what the process did with its bell. `needed`: there was enough to take.
+	// Handles a process's word. `needed`: its rings had enough for a wake-up.
 	void update(std::uint32_t &word, Bell &bell, bool needed);
-	// This process's bell cannot be heard.
+	// A process without a usable bell: must be polled.
 	void poll() { must_poll_ = true; }
 	void end();
 
-	// How soon the next pass must follow, because there are processes whose bells are not heard before it.
+	// Maximum wait until the next pass, because of muted or polled processes.
 	std::chrono::nanoseconds longest_wait() const;
 
 private:
@@ -49,11 +50,11 @@ private:
 	std::uint64_t ticks_per_second_ = 0;
 	std::uint64_t now_ = 0; // when the pass began
 	bool must_poll_ = false;
-	bool connects_ = false;              // a process that has its rings does not ring yet
+	bool connects_ = false;              // a process has rings, but its bell is not in use yet
 	bool rung_was_found_ = false;        // in this pass
-	std::vector<std::uint32_t *> quiet_; // of this pass
-	std::vector<std::uint32_t *> heard_; // that are waited for
-	bool hidden_ = false;                // a bell was rung, and no process was found that rang it
+	std::vector<std::uint32_t *> quiet_; // words to wait for, of this pass
+	std::vector<std::uint32_t *> heard_; // words being waited for
+	bool hidden_ = false;                // a wake-up came from no known process
 	std::uint64_t hidden_pause_ = 0, from_ = 0;
 	UserBells bells_;
 };
