@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Listens to the bells of instrumented programs (monitor/user_ring.h): futexes in their areas, with which a program
-// signals that half of a ring is full. A separate thread waits for them, because a futex is not a descriptor. Used by
-// user_bell_watch.cpp in the drain thread, which sets after each pass which bells are waited for until the next one: so
-// a pass is requested only once, whatever programs do.
+// Waits for the bells of instrumented programs (monitor/user_ring.h): futexes in their areas, with which a program
+// signals that a ring is half full. Needs a thread, because a futex is not a descriptor. user_bell_watch.cpp sets after
+// each pass which ones to wait for, so that a pass is requested only once.
 //
 // The words are untrusted and never read here; the kernel reads them, and fails for a word that is no longer mapped.
 #pragma once
@@ -18,7 +17,7 @@ namespace monitor::card {
 
 class UserBells {
 public:
-	// At most this many are waited for (futex_waitv(2) takes 128).
+	// Limit of futexes (futex_waitv(2) takes 128).
 	static constexpr std::size_t most = 127;
 
 	// `on_bell` is called in that thread.
@@ -31,8 +30,8 @@ public:
 
 	// False if this kernel (before 5.16) cannot wait for several words; no bell is heard.
 	bool works() const { return works_.load(std::memory_order_relaxed); }
-	// Whether one was rung since the last wait_for(), and which: null if a word was not quiet when the wait
-	// started, or its memory was gone.
+	// Whether one was rung since the last wait_for(), and which: null if a word was already set, or its memory was
+	// gone.
 	bool rung() const { return rung_.load(std::memory_order_acquire); }
 	const std::uint32_t *which() const { return which_.load(std::memory_order_relaxed); }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Turns a block that a user process wrote into a packet that can be trusted: checks it word by word and rewrites its
-// header from what the recorder knows. Called by user_drain.cpp for each block it takes, on a copy. One thread.
-// Invariant: the result has known classes only, times that never decrease and are not in the future, and content that
-// ends with a whole record.
+// Validates a block that a user process wrote, word by word, and rebuilds its header from the recorder's own data.
+// Called by user_drain.cpp on a copy of each block. One thread. Invariant: the result has known classes only, times
+// that never decrease and are not in the future, and content that ends with a whole record.
 #pragma once
 
 #include <array>
@@ -24,7 +23,7 @@ inline constexpr std::uint8_t unknown_class = 0xff;
 inline constexpr std::uint8_t refused_class = 0x80; // flag beside the number of words: the class is not recorded
 using WordsById = std::array<std::uint8_t, 1 << EDC_ID_BITS>;
 
-// Of a known class.
+// Payload words of a known class.
 inline std::uint32_t words_of(const WordsById &words, std::uint32_t id)
 {
 	return words[id] & ~refused_class;
@@ -33,13 +32,13 @@ inline std::uint32_t words_of(const WordsById &words, std::uint32_t id)
 inline constexpr std::uint64_t max_clock_skew_ticks = 100'000;       // between two CPUs
 inline constexpr std::uint64_t max_events_of_a_program = 1ull << 48; // no program produces more events in a recording
 
-// What the recorder knows about the ring that a block comes from.
+// The recorder's state of the ring that a block comes from.
 struct UserRingInfo {
 	Uuid uuid{};
 	std::uint64_t stream = 0; // number of its stream
 	std::uint32_t cpu = 0;
 	std::uint32_t process = 0;
-	// The kernel's number of a thread that the program calls so; empty: it calls it so itself.
+	// Translates a TID from the program's pid namespace; empty: no translation.
 	std::function<std::uint32_t(std::uint32_t untrusted_tid)> number_of{};
 	std::uint64_t sequence = 0;                            // packets so far
 	std::uint64_t last_time = 0;                           // of the newest token so far

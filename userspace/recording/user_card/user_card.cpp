@@ -20,15 +20,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t max_callers = 64; // that have connected and sent no request yet; also of waiting answers
+constexpr std::size_t max_callers = 64; // connections without a request so far; also limits pending answers
 constexpr std::uint32_t max_classes_at_once = 1000;
 constexpr auto describe_interval = 180ms; // programs wait 200 ms for an answer
-constexpr auto describe_burst = 1s;       // what was not used of the previous second may be used
-// While programs may post what a trigger waits for: they ring no bell for that.
+constexpr auto describe_burst = 1s;       // unused budget of the previous second
+// Polling interval if programs' events can fire triggers, which causes no wake-up.
 constexpr std::chrono::nanoseconds trigger_interval = 10ms;
 constexpr auto deaf_time = 100ms; // after a caller could not be accepted
 
-// What a caller that no longer waits says that it lost.
+// The losses that a caller reports when it stops waiting.
 std::optional<std::uint64_t> farewells_of(const Fd &caller)
 {
 	std::optional<std::uint64_t> untrusted_lost;
@@ -167,15 +167,15 @@ void UserCard::take_caller(int listener)
 {
 	Fd caller(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 	if (!caller && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
-		listen_at_ = Clock::now() + deaf_time; // callers that wait keep waiting
-	if (callers_.size() >= max_callers)            // the one that has been silent longest is dropped
+		listen_at_ = Clock::now() + deaf_time; // pending callers keep waiting
+	if (callers_.size() >= max_callers)            // drop the one that has been silent longest
 		callers_.erase(callers_.begin());
 	if (caller)
 		callers_.push_back(std::move(caller));
 }
 
-// Classes are described before any event of theirs can be in the trace: the process that declares them gets no answer
-// before. A client with ever new classes must not have the whole description written for each: hence the interval.
+// Classes are described before any of their events can be in the trace: the declaring process gets its answer
+// afterwards. The interval limits how often the description is rewritten.
 void UserCard::describe()
 {
 	undescribed_ = false;
@@ -186,10 +186,10 @@ void UserCard::describe()
 	{
 		const std::lock_guard guard(lock_);
 		if (filter_.filters() && classes_.all().size() == known.size())
-			filter_.set(matcher); // else learn_classes() was faster, or there are more to describe
+			filter_.set(matcher); // else learn_classes() added more meanwhile
 		classes_.set_described(known.size());
 		if (filter_.triggers().wait())
-			arrived(); // from now on the drain looks often
+			arrived(); // wake the drain thread, which then polls often
 	}
 	for (const Answer &answer : answers_)
 		send_answer(answer.caller.get(), answer.welcome, answer.ids, answer.memory.get());
@@ -272,7 +272,7 @@ void UserCard::learn_classes()
 {
 	if (!classes_.learn())
 		return;
-	if (filter_.filters()) // events of theirs are met next
+	if (filter_.filters()) // their events follow
 		filter_.set(filter_.make(classes_.all()));
 	::eventfd_write(described_late_.get(), 1);
 }

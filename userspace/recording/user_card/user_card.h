@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The recorder's side of the user card: gives each instrumented process its own memory with a ring per CPU, and takes
-// what it writes there. Protocol and memory: include/monitor/user_ring.h.
+// The recorder's side of the user card: gives each instrumented process shared memory with a ring per CPU, and drains
+// it. Protocol and memory: include/monitor/user_ring.h.
 //
 // The card itself answers processes; its parts are the table of processes that have rings (user_process_table.h), the
 // classes that they declared (user_known_classes.h), and the drain of their rings (user_drain.h). Two threads: the
-// card's own answers processes and watches for their end; the drain thread calls drain(). They share the parts under a
-// lock that is held briefly. Next in the flow: recording/rings/drain.cpp. Invariant: a class is described in the trace
-// before the process that declares it gets its id.
+// card's own thread answers processes and watches for their end; the drain thread calls drain(). A briefly held lock
+// protects the parts. Next in the flow: recording/rings/drain.cpp. Invariant: a class is described in the trace before
+// the process that declares it gets its id.
 #pragma once
 
 #include <chrono>
@@ -49,7 +49,7 @@ public:
 	// Called when a process got rings, and when a ring became half full: the drain thread should run. In threads
 	// of the card.
 	void set_on_arrival(std::function<void()> on_arrival) { on_arrival_ = std::move(on_arrival); }
-	// No process gets rings any more, and those that have rings from the recorder are notified that it is over.
+	// Gives out no more rings, and notifies processes with rings from the recorder of its end.
 	void stop();
 
 	// Drain thread: takes every closed block; with `last` the open ones too. Returns the highest fill of any ring,
@@ -77,7 +77,7 @@ public:
 
 	// With options.functions: how many events of each there were in what was taken.
 	std::vector<std::uint64_t> function_events() const;
-	// Makes processes stop posting it, from the next drain() on.
+	// Makes processes stop posting this function, from the next drain() on.
 	void leave_out_function(std::size_t number);
 
 	std::vector<UserClass> classes() const;
@@ -111,8 +111,8 @@ private:
 	std::function<void()> on_arrival_;
 	std::function<void(const std::vector<ProgramFiring> &)> on_fired_;
 	std::vector<Fd> callers_;                       // from here to listen_at_: the card's thread only
-	std::vector<Answer> answers_;                   // that wait for the description of their classes
-	bool undescribed_ = false;                      // there are classes that the description lacks
+	std::vector<Answer> answers_;                   // pending until their classes are described
+	bool undescribed_ = false;                      // the description lacks some classes
 	Clock::time_point describe_at_{}, listen_at_{}; // not earlier
 	std::thread thread_;
 	mutable std::mutex lock_; // of all members below

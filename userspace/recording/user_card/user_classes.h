@@ -63,7 +63,7 @@ inline constexpr std::size_t max_class_bytes = 16u << 10;
 inline constexpr ClassShare max_per_process{512, 256u << 10}, max_per_uid{1024, 512u << 10},
     max_of_recording{EDC_ID_LAST - EDC_ID_USER_FIRST + 1, 1u << 20};
 // What recording/session/metadata.cpp writes for them: names occur up to three times; `a=1,` of a label becomes
-// `"a" = 1, `; the words around them take at most 1 KiB per class.
+// `"a" = 1, `; the text around them takes at most 1 KiB per class.
 static_assert(3 * max_of_recording.bytes + 1024 * max_of_recording.classes < max_description_bytes / 2);
 
 // Ids by name and layout. Used by one thread.

@@ -12,7 +12,7 @@
 namespace monitor::card {
 namespace {
 
-// A token's time is read at most this long before its ring's state is stored: a restartable sequence is far shorter.
+// Maximum time from a token's clock read to the store of its ring's state; a restartable sequence is far shorter.
 constexpr std::uint64_t commit_ticks = 100'000;
 
 using buffering::max_blocks_of_pass, buffering::max_blocks_of_process;
@@ -22,7 +22,7 @@ constexpr std::size_t max_waiting_bytes = 32 << 20;      // of events that wait 
 struct alignas(8) Block {
 	std::byte bytes[EDC_BLOCK_SIZE];
 
-	// Of a closed block: its header says how much, or 0 if it is full.
+	// Content of a closed block: from its header; 0 there means full.
 	std::uint64_t content() const
 	{
 		const std::uint64_t untrusted_bits = word_at(bytes, offsetof(edc_block, content_size));
@@ -51,7 +51,7 @@ void UserDrain::start(std::uint64_t ticks_per_second)
 	bells_.set_ticks_per_second(ticks_per_second);
 }
 
-// The first process changes from pass to pass, so that none uses up what others may have.
+// Passes start with different processes, for fairness.
 unsigned UserDrain::pass(bool last, const MakeStream &make_stream, const Push &push, const Push &show)
 {
 	const std::uint64_t before_look = read_tsc();
@@ -129,7 +129,7 @@ std::size_t UserDrain::waiting_bytes() const
 	return bytes;
 }
 
-// The position of a ring. One that no writer can have produced is reported, and the ring starts anew there.
+// Reads a ring's position. An impossible one is reported, and the ring restarts there.
 UserDrain::Look UserDrain::look_at(const UserProcess &process, UserRing &ring)
 {
 	const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
@@ -161,7 +161,7 @@ unsigned UserDrain::drain_ring(const UserProcess &process, UserRing &ring, bool 
 		}
 		--left;
 		if (damaged_ != damaged_before)
-			ring.taken = look.closed; // the same writer wrote the rest, and it is not worth the time
+			ring.taken = look.closed; // skip the rest: the same writer wrote it
 		ring.give_back();
 	}
 	if (!over && filter_.triggers().wait() && look.open_bytes > ring.looked_bytes)
@@ -180,7 +180,7 @@ unsigned UserDrain::merge_ring(const UserProcess &process, UserRing &ring, bool 
 		return 0;
 	if ((merged_streams_[ring.info.cpu] && merged_streams_[ring.info.cpu]->stalled()) ||
 	    waiting_bytes_ > max_waiting_bytes) {
-		// Its events stay in the ring, which discards if it fills. None is older than last_time: pack up to it.
+		// The events stay in the ring, none older than last_time: pack up to that.
 		complete_before_[ring.info.cpu] = std::min(complete_before_[ring.info.cpu], ring.info.last_time);
 		return 0;
 	}
@@ -319,7 +319,7 @@ void UserDrain::show_open_block(const UserProcess &process, UserRing &ring, std:
 		all_complete_before_ = std::min(all_complete_before_, ring.info.last_time);
 }
 
-// What triggers wait for must not wait until the block is full.
+// Evaluates triggers for the open block, without waiting until it is full.
 void UserDrain::look_at_open_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes)
 {
 	Block block = copy_of_next(process, ring);
@@ -350,7 +350,7 @@ bool UserDrain::take(const UserProcess &process, UserRing &ring, std::uint64_t c
 		return false;
 	if (wrong)
 		damage(process, wrong);
-	if (is_pushed || left_out) { // else there was no event in it
+	if (is_pushed || left_out) { // else it had no events
 		functions_.count(block.bytes);
 		filter_.count(ring.looked_bytes);
 		tokens_ += info.tokens - ring.info.tokens - left_out;

@@ -5,7 +5,7 @@
 //
 // Every byte that comes from a process is untrusted: copied, checked, rewritten (user_block.h); what fails the check is
 // counted and reported, and no other process is affected. What one process and one pass may take is bounded.
-// Invariant: a block leaves its ring only when it is in its stream, or in what waits to be merged.
+// Invariant: a block leaves its ring only when it is in its stream, or queued to be merged.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ namespace monitor::card {
 
 class UserDrain {
 public:
-	// Numbers a stream.
+	// Creates a stream and returns its number.
 	using MakeStream = std::function<std::uint32_t(const std::string &name)>;
 	// False if the pool is full: then the block waits.
 	using Push = std::function<bool(std::uint32_t stream, const std::byte *block)>;
@@ -44,7 +44,7 @@ public:
 
 	// `ticks_per_second`: of the trace clock.
 	void start(std::uint64_t ticks_per_second);
-	// No bell is heard any more.
+	// Stops waiting for wake-ups.
 	void stop() { bells_.stop(); }
 
 	// Takes every closed block; with `last` the open ones too. Returns the highest fill of any ring, in thousandths
@@ -56,7 +56,7 @@ public:
 
 	// How soon the next pass must follow.
 	std::chrono::nanoseconds longest_wait() const { return bells_.longest_wait(); }
-	// Nothing waits to be merged.
+	// Whether no events wait to be merged.
 	bool is_empty() const;
 	void add_counts(UserCounts &counts) const;
 

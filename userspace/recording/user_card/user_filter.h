@@ -62,14 +62,14 @@ public:
 	UserTriggers &triggers() { return triggers_; }
 	const UserTriggers &triggers() const { return triggers_; }
 
-	// It is counted.
+	// Evaluates and counts the event; whether it is kept.
 	bool keeps(const PostedEvent &event);
 
-	// Leaves out of a validated block what is not kept. Returns how many; all is counted by count() only.
+	// Removes rejected events from a validated block. Returns their number; count() counts afterwards.
 	std::uint64_t strip(std::byte *block, const WordsById &words);
-	// Counts what the last strip() judged. What is before byte `from` has been looked at.
+	// Counts the events of the last strip(); triggers have seen those before byte `from`.
 	void count(std::uint64_t from);
-	// A validated block that is not taken yet: triggers do not wait for that. From byte `from` on.
+	// Evaluates triggers for a validated block before it is taken, from byte `from` on.
 	void look(const std::byte *block, const WordsById &words, std::uint64_t from);
 
 	const std::map<std::uint32_t, std::uint64_t> &rejected() const { return rejected_; } // by id
@@ -83,11 +83,11 @@ private:
 	std::shared_ptr<const EventMatcher> matcher_; // null: there are no classes yet
 	std::map<std::uint32_t, std::uint64_t> rejected_;
 	Counts counts_{};
-	// Of the last strip():
+	// From the last strip():
 	std::vector<std::uint32_t> stripped_; // ids
 	Counts counted_{};
 	struct Input {
-		std::uint64_t place; // the byte of the block that it begins at
+		std::uint64_t place; // its offset in the block
 		std::uint32_t inputs;
 		PostedEvent event;
 	};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions that processes patched in themselves (recording/preload/), for record --budget: counts their events, and
-// tells the processes which they shall not post any more. Called by user_drain.cpp with what it takes.
+// Patched functions (recording/preload/) under record --budget: counts their events, and notifies processes which ones
+// to stop posting. Called by user_drain.cpp for each block.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ public:
 	// `functions`: how many there are; 0: nothing is counted.
 	FunctionEvents(std::size_t functions, const KnownClasses &classes) : classes_(classes), events_(functions) {}
 
-	// Of a block that was validated.
+	// Counts the events of a validated block.
 	void count(const std::byte *block);
 	// By number, so far.
 	const std::vector<std::uint64_t> &events() const { return events_; }
 
 	void leave_out(std::size_t number);
-	// A process that does not know it yet is told.
+	// Copies the set of stopped functions into the area if it has changed.
 	void tell(edc_user_area &area) const;
 
 private:

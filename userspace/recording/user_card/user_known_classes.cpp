@@ -53,7 +53,7 @@ void KnownClasses::add_words(std::size_t known_before)
 		words_[all()[i].id] = device_words_[all()[i].id] = static_cast<std::uint8_t>(all()[i].words());
 }
 
-// Its program posts it, because the module gave it an id: it can be counted, but not recorded.
+// Refuses a class that has an id from the module: its events can be counted, but not recorded.
 void KnownClasses::refuse(std::uint16_t id, unsigned words)
 {
 	if (words <= EDC_MAX_WORDS)

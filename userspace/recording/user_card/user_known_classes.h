@@ -30,8 +30,8 @@ public:
 	// The ids of `count` classes, 0 for those that are refused. Of each the untrusted texts have name and fields,
 	// ended by a NUL.
 	std::vector<std::uint16_t> ids_of(std::string_view texts, std::uint32_t count, const Declarer &declarer);
-	// Takes over what was declared to the device since the last call; whether it is new. A class has its id as soon
-	// as it is declared, so an event of it may be met first.
+	// Adds classes declared to the device since the last call; whether there were any. The device assigns ids at
+	// once, so an event may be read before its class.
 	bool learn();
 
 	// The description has the first `count` classes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the user card is asked to do: set by Recording, kept by the card (user_card.h), read by its parts.
+// Options of the user card: set by Recording, read by the card's parts.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct UserCardOptions {
 	std::size_t functions = 0; // whose events are counted, for --budget
 	MakeMatcher make_matcher;  // of --filter; empty: every event is kept
 
-	// Its processes are not limited as other users' are.
+	// Whether a user's processes are exempt from the limits of other users.
 	bool is_trusted(uid_t other) const { return other == 0 || other == user; }
 };
 

@@ -56,7 +56,7 @@ struct UserProcess {
 	std::uint64_t shared_discarded_before = 0, early_before = 0;
 	bool ended = false;
 	bool is_followed = false;    // its process asked again, for a library or after an exec
-	bool losses_counted = false; // until it has its rings: elsewhere, or it has said so
+	bool losses_counted = false; // losses before it had rings are counted elsewhere or were reported
 	bool is_merged = false;      // its events go into the merged streams
 	bool by_device = false;      // the kernel module gave it its rings, and they stay after the recording
 	std::shared_ptr<ThreadNumbers> numbers; // of its threads; null: they are the kernel's
@@ -69,11 +69,11 @@ struct UserProcess {
 	void begin_here();
 
 	edc_user_area &shared() const { return *reinterpret_cast<edc_user_area *>(area.data()); }
-	// Its program is gone and never had the rings that it asked for.
+	// Whether its program ended without ever using the rings that it requested.
 	bool is_unanswered() const;
 	// Its writers have ended and all its rings are empty.
 	bool is_done() const { return shared_done && std::ranges::all_of(rings, &UserRing::done); }
-	// What it reports that it lost; `most` is the number of events that are possible.
+	// The losses that it reports; `most`: plausible number of events.
 	UserClaim claim(std::uint64_t most) const;
 };
 

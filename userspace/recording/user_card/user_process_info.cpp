@@ -28,7 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_threads = 16384;                                   // of a process
-constexpr std::chrono::nanoseconds look_for_new = 5ms, look_for_others = 1s; // that have the number of one that ended
+constexpr std::chrono::nanoseconds look_for_new = 5ms, look_for_others = 1s; // new threads; reused TIDs
 
 } // namespace
 

@@ -15,20 +15,20 @@ namespace monitor::card {
 // A process's name and its parent; empty if it no longer exists.
 edc_task describe_process(pid_t pid);
 
-// How much more memory it may lock without privilege, as mlockall(2) counts: all that it has mapped. The largest
-// number: that may be any amount, or it has more already.
+// How much more memory it may map under RLIMIT_MEMLOCK with mlockall(2). The maximum: unlimited, or already exceeded.
 std::uint64_t lockable_bytes(pid_t pid);
 
-// Whether its threads have other numbers for themselves than for the recorder: it runs in another pid namespace.
+// Whether it runs in another pid namespace, with other TIDs.
 bool in_other_pid_namespace(pid_t pid);
 
-// The kernel's numbers of the threads of a process in another pid namespace, by those that they have there. The program
-// says the latter and may lie: what it does not have is not looked for all the time.
+// Translates TIDs of a process in another pid namespace. The TIDs that a program reports are untrusted: look-ups of
+// unknown ones are rate-limited.
 class ThreadNumbers {
 public:
 	explicit ThreadNumbers(pid_t process) : process_(process) {}
 
-	// The process's for a thread that ended before it was seen; from then on, so that its events stay together.
+	// The process's PID for a thread that ended before it was seen; the result is kept, so that its events stay
+	// together.
 	std::uint32_t find(std::uint32_t untrusted_tid);
 
 private:

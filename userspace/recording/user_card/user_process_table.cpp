@@ -73,8 +73,8 @@ std::uint64_t ProcessTable::ring_blocks_for(const UserProcess &asking, std::uint
 	return area_bytes_ + user_area_bytes(blocks, options_.cpus) <= options_.memory.bytes ? blocks : 0;
 }
 
-// Creates the sealed memory of a process: neither side can change its size. The recorder maps it by an open file of its
-// own, which it locks: the lock lives as long as the recorder, however that ends (user_search.cpp asks for it).
+// Creates a process's memory, sealed against changes of size. The recorder locks its own open file of it: the lock
+// lasts as long as the recorder, which user_search.cpp tests.
 Fd ProcessTable::make_area(UserProcess &process, std::uint64_t wanted_blocks)
 {
 	const std::uint64_t blocks = ring_blocks_for(process, wanted_blocks);
@@ -163,7 +163,7 @@ void ProcessTable::adopt_arrived()
 		adopt(reported);
 }
 
-// It may have had its rings long before this recording.
+// Adopts a process with rings from the module, perhaps older than this recording.
 void ProcessTable::adopt(const edc_device_process &reported)
 {
 	auto process = std::make_unique<UserProcess>();

@@ -47,9 +47,9 @@ public:
 	// From now on events are recorded. `max_areas`: how many processes may have rings.
 	void start(std::size_t max_areas);
 	// Gives a process rings, which the welcome describes. `blocks`: of each ring; 0: any number. `losses_counted`:
-	// somebody else counts what the process loses before it has them. Returns their memory, or nothing.
+	// losses before it has rings are counted elsewhere. Returns their memory, or nothing.
 	Fd give_area(const ucred &who, edc_welcome &welcome, std::uint64_t blocks = 0, bool losses_counted = false);
-	// What a process says that it lost without an answer.
+	// Adds the losses of a process that got no answer.
 	void add_losses(pid_t process, std::uint64_t untrusted_lost);
 	// Adopts the processes that got rings from the module since the last call.
 	void adopt_arrived();
@@ -59,11 +59,11 @@ public:
 	void refuse() { ++counts_.refused; }
 
 	const std::vector<std::unique_ptr<UserProcess>> &all() const { return processes_; }
-	// No process has rings for more.
+	// Rings per process.
 	unsigned cpus() const { return cpus_; }
 	// When recording started, in ticks.
 	std::uint64_t began() const { return began_; }
-	// No program loses more events than all CPUs had ticks.
+	// Plausibility limit: one event per tick and CPU.
 	std::uint64_t max_possible_discarded() const { return (read_tsc() - began_) * options_.cpus; }
 
 	// Polls for the end of every process, and takes what was found.

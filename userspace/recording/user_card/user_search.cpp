@@ -35,12 +35,12 @@ constexpr std::string_view area_name = "/memfd:monitor-edc";
 constexpr char note_name[] = "monitor";
 constexpr std::uint32_t note_type = 1;
 
-// No more than this is read of what other users own, and for no longer.
+// Limits for reading other users' files.
 constexpr std::size_t max_map_bytes = 4 << 20, max_files = 1000; // of a process
 constexpr unsigned process_seconds = 1;                          // a file system that does not answer
 constexpr auto all_seconds = 10s;
 
-// Where a file's code finds its card: the address of a pointer to it, relative to the file's load address.
+// Address of the pointer to the card, relative to the file's load address.
 using Where = std::optional<std::uint64_t>;
 
 // The note's content is the distance from itself to the pointer.
@@ -72,7 +72,7 @@ template <class T> bool copy_from(pid_t pid, std::uint64_t address, T &value)
 // Where an area is mapped in a process, as the names of /proc/PID/map_files say, by its address.
 using Areas = std::map<std::uint64_t, std::string>;
 
-// Whether the recorder that gave the card its rings is gone, without which the lock is free (user_process_table.cpp).
+// Whether the card's recorder is gone: its lock is free (user_process_table.cpp).
 bool is_read_by_nobody(pid_t pid, std::uint64_t card, const Areas &areas)
 {
 	std::uint64_t address = 0;
@@ -166,7 +166,8 @@ std::uint64_t UserSearch::missed() const
 	return __atomic_load_n(&progress->missed, __ATOMIC_RELAXED) + (next < all ? all - next : 0);
 }
 
-// A process at which the search hangs costs a second and the searching process: another one continues after it.
+// If the search hangs at a process, its searcher is abandoned after a second, and another one continues with the next
+// process.
 void UserSearch::supervise(Progress &progress)
 {
 	const std::vector<pid_t> pids = record::numbers_in("/proc");

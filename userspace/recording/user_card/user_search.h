@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds instrumented programs that already run, by a note in their ELF files, as with USDT semaphores, and makes those
-// look for a recorder again that have none, or whose recorder is gone. Called by Recording, for `record --user`, while
-// it still has its privileges.
+// Finds running instrumented programs by an ELF note (as with USDT), and, like incrementing a USDT semaphore, makes
+// those without a recorder look for one again. Called by Recording, for `record --user`, while it still has its
+// privileges.
 //
 // Their files and memory are other users', so the search runs in a separate process, with only the capabilities that it
 // needs; bytes and time are bounded, per file, per process and in total, and the recorder need not wait for it.

@@ -36,7 +36,7 @@ public:
 
 	struct Look {
 		std::function<std::uint64_t()> now; // the clock
-		bool writers_ended = false;         // no claim is waited for
+		bool writers_ended = false;         // do not wait for claims
 		std::uint64_t hole_ticks = 0;       // how long to wait for a claim whose record is not written
 	};
 
@@ -45,12 +45,12 @@ public:
 	const char *take(const Look &look, const WordsById &payload_words,
 			 const std::function<void(const SharedRecord &)> &yield,
 			 const std::function<void()> &learn = {});
-	// Drops the present content and frees its space: for a ring that its process had before the recorder.
+	// Drops the present content, for a ring older than the recorder.
 	void begin_here();
 
 	// All records with earlier times have been yielded.
 	std::uint64_t complete_before() const { return complete_before_; }
-	// Events discarded by the full ring, and those of holes.
+	// Events discarded by the full ring, and holes.
 	std::uint64_t discarded() const;
 	// Events of refused classes since the last call.
 	std::uint64_t take_refused() { return std::exchange(refused_, 0); }
@@ -67,7 +67,7 @@ private:
 	std::uint64_t capacity_; // words
 	IsAlive is_alive_;
 	std::uint64_t taken_ = 0, freed_ = 0; // words so far
-	bool passed_ = false;                 // of those taken and not freed, some may have been passed over
+	bool passed_ = false;                 // holes were skipped among those taken and not freed
 	std::uint64_t complete_before_;
 	std::uint64_t hole_since_ = 0;   // when the first hole before hole_claimed_ was seen
 	std::uint64_t hole_claimed_ = 0; // end of what was claimed by then

@@ -10,8 +10,8 @@
 namespace monitor::card {
 namespace {
 
-// A thread that has claimed a place in its ring and does not use it stops time for a second at most. What is noted
-// meanwhile is bounded, and then stepped in the order in which it was met.
+// A claimed but unwritten record delays the time order by a second at most. Limit of events noted meanwhile; beyond it
+// they are processed in order of arrival.
 constexpr std::size_t max_noted = 500'000;
 
 } // namespace

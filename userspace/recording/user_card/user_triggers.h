@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Triggers that wait for events of programs (record --trigger): which fired. Programs post into many rings, which are
-// read one after the other; so events are noted as they are met, and stepped in the order of time, by the code that
-// probes use for the kernel's (include/monitor/trigger.h), once nothing earlier can come.
+// Triggers on events of programs (record --trigger). Programs' rings are read one after the other, so events are
+// queued, and processed in time order, by the same code as in probes (include/monitor/trigger.h), once nothing earlier
+// can arrive.
 //
 //     user_filter.cpp: an event is an input -> note() -> step(), at the end of each pass -> take_fired() ->
 //     triggers.cpp
@@ -21,7 +21,7 @@
 
 namespace monitor::card {
 
-// Where an event was posted.
+// Where and when an event was posted.
 struct PostedAt {
 	std::uint32_t cpu = EDC_CPU_UNKNOWN, tid = 0, process = 0;
 	std::uint64_t time = 0;
@@ -47,18 +47,18 @@ struct ProgramFiring {
 class UserTriggers {
 public:
 	void set(std::shared_ptr<const EventMatcher> matcher);
-	// Whether programs have declared events that a trigger waits for.
+	// Whether programs have declared events of a trigger.
 	bool wait() const { return waits_; }
 
 	// `inputs`: bits from the first trigger's first input on.
 	void note(const PostedEvent &event, std::uint32_t inputs) { waiting_.push_back({inputs, event}); }
-	// All events before this time have been noted; ~0: all that there will be.
+	// Processes queued events before this time; ~0: all.
 	void step(std::uint64_t before);
 	// Those since the last call, in the order of time.
 	std::vector<ProgramFiring> take_fired() { return std::exchange(fired_, {}); }
-	// First events that there was no room to remember, and events that came too late for their place.
+	// First events without room, and events that arrived too late.
 	std::uint64_t forgotten() const { return forgotten_; }
-	// What was missing then has fired.
+	// Absences until this time have fired.
 	std::uint64_t missed_until() const { return missed_until_; }
 
 private:
