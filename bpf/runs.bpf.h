@@ -18,7 +18,7 @@ INLINE void switched_to(struct edc_cpu *cpu, __s32 pid)
 }
 
 /* Posts the current thread. Not filtered: the token of the call or fault needs it. Omitted only with --no-tokens. */
-static __attribute__((noinline)) int say_who_runs(struct edc_cpu *cpu)
+static __attribute__((noinline)) int post_current_thread(struct edc_cpu *cpu)
 {
 	__u64 id = bpf_get_current_pid_tgid(), words[] = {id << 32 >> 32 | id >> 32 << 32};
 
@@ -35,7 +35,7 @@ INLINE struct edc_cpu *found(void)
 	__u32 pid = (__u32)task->pid;
 
 	if (cpu && !counting_only && __builtin_expect((READ(cpu->runs) & ~EDC_IN_CALL) != pid, 0)) {
-		say_who_runs(cpu);
+		post_current_thread(cpu);
 		WRITE(cpu->runs, pid);
 	}
 	return cpu;
@@ -48,7 +48,7 @@ INLINE void entered(struct edc_cpu *cpu, const struct task_struct *task)
 	if (!cpu || counting_only)
 		return;
 	if (__builtin_expect((READ(cpu->runs) & ~EDC_IN_CALL) != pid, 0))
-		say_who_runs(cpu);
+		post_current_thread(cpu);
 	WRITE(cpu->runs, pid | EDC_IN_CALL);
 }
 
@@ -64,7 +64,7 @@ INLINE bool left(struct edc_cpu *cpu, const struct task_struct *task)
 	if (__builtin_expect(runs == (pid | EDC_IN_CALL), 1))
 		return 0;
 	if ((runs & ~EDC_IN_CALL) != pid)
-		say_who_runs(cpu);
+		post_current_thread(cpu);
 	return task->ptrace || (bpf_core_field_exists(task->seccomp.mode) && task->seccomp.mode);
 }
 

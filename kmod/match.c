@@ -104,7 +104,7 @@ bool edc_judge(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level
 	u32 i;
 	bool kept = cls->decision == EDC_MATCH_KEEP;
 
-	if (cls->whole != EDC_MATCH_ASK)
+	if (cls->whole != EDC_MATCH_EVALUATE)
 		return cls->whole == EDC_MATCH_KEEP;
 	if (cls->counted)
 		edc_match_count_all(cls->counted, at->count);
@@ -125,7 +125,7 @@ bool edc_judge(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level
 	}
 	if (cls->tests)
 		return edc_match_tests(cls, value, at->count);
-	if (cls->asks && edc_match(matcher, slot, value, at->hit)) {
+	if (cls->has_patterns && edc_match(matcher, slot, value, at->hit)) {
 		belongs |= edc_match_count(matcher, cls, at->hit, at->count);
 		kept = edc_match_keeps(cls, at->hit);
 	}

@@ -177,7 +177,7 @@
 	SIZE(VALUE, edc_match_class)                   \
 	FIELD(VALUE, edc_match_class, whole)           \
 	FIELD(VALUE, edc_match_class, decision)        \
-	FIELD(VALUE, edc_match_class, asks)            \
+	FIELD(VALUE, edc_match_class, has_patterns)    \
 	FIELD(VALUE, edc_match_class, wanted)          \
 	FIELD(VALUE, edc_match_class, texts)           \
 	FIELD(VALUE, edc_match_class, text_starts)     \

@@ -546,10 +546,10 @@ static void the_matcher_decides_and_counts(void)
 	POST(CLASS, EDC_FILTER_NONE, 5);
 	EXPECT(level(0)->count[0], 1);
 	EXPECT(counted(level(0)->filtered), 2);
-	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_ASK;
-	*cls = (struct edc_match_class){.whole = EDC_MATCH_ASK,
-					.decision = EDC_MATCH_ASK,
-					.asks = 1,
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_EVALUATE;
+	*cls = (struct edc_match_class){.whole = EDC_MATCH_EVALUATE,
+					.decision = EDC_MATCH_EVALUATE,
+					.has_patterns = 1,
 					.wanted = 1 << EDC_VALUE_NAME,
 					.texts = 1 << EDC_VALUE_NAME,
 					.text_starts = 1 << EDC_VALUE_NAME,
@@ -577,7 +577,7 @@ static void the_matcher_decides_and_counts(void)
 	EXPECT(level(0)->count[7], 4);
 	EXPECT(token_at(0, 5), 0);
 	*cls =
-	    (struct edc_match_class){.decision = EDC_MATCH_ASK,
+	    (struct edc_match_class){.decision = EDC_MATCH_EVALUATE,
 				     .wanted = 1 << EDC_VALUE_ARGUMENT,
 				     .tests = 2,
 				     .test = {{0xffff, 0x8000, 0x8003, 1, EDC_VALUE_ARGUMENT, 0, 1,
@@ -602,9 +602,9 @@ static void an_event_ends_a_time_and_starts_the_next(void)
 	start();
 	judging = 1;
 	timing = 1;
-	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_ASK;
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_EVALUATE;
 	*cls = (struct edc_match_class){
-	    .whole = EDC_MATCH_ASK, .belongs = 1 | 1 << EDC_TIMES, .wanted = 1 << EDC_VALUE_TIME};
+	    .whole = EDC_MATCH_EVALUATE, .belongs = 1 | 1 << EDC_TIMES, .wanted = 1 << EDC_VALUE_TIME};
 	matcher.key[0][CLASS - EDC_ID_KERNEL_FIRST] = (struct edc_match_key){EDC_VALUE_WORD, 0, 32, 1};
 	matcher.key[EDC_TIMES][CLASS - EDC_ID_KERNEL_FIRST] = (struct edc_match_key){EDC_VALUE_WORD, 0, 32, 1};
 	ns = 1000;
@@ -635,9 +635,9 @@ static void wait_for_events(__u32 kind)
 	judging = 1;
 	triggering = 1;
 	overwriting = 1;
-	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_ASK;
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_EVALUATE;
 	memset(&states, 0, sizeof(states));
-	*cls = (struct edc_match_class){.whole = EDC_MATCH_ASK,
+	*cls = (struct edc_match_class){.whole = EDC_MATCH_EVALUATE,
 					.decision = EDC_MATCH_NONE,
 					.belongs = 1ull << EDC_FIRST_INPUT,
 					.wanted = 1 << EDC_VALUE_TIME};

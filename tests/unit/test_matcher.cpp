@@ -79,10 +79,10 @@ TEST_CASE("matcher: whole classes need no tables, and those that others need are
 	const RandomFilters random(1);
 	const auto matcher = made(random, "name == \"call\" and id >= 0 or pid == 5");
 	CHECK(decision(*matcher, 262) == EDC_MATCH_KEEP); // task_rename: names threads
-	CHECK(decision(*matcher, 350) == EDC_MATCH_ASK);
+	CHECK(decision(*matcher, 350) == EDC_MATCH_EVALUATE);
 	CHECK(decision(*matcher, 351) == EDC_MATCH_NONE);
 	CHECK(decision(*matcher, 352) == EDC_MATCH_KEEP);
-	CHECK(decision(*matcher, 354) == EDC_MATCH_ASK);
+	CHECK(decision(*matcher, 354) == EDC_MATCH_EVALUATE);
 	CHECK(decision(*matcher, 1024) == EDC_MATCH_NONE);
 	CHECK(!made(random, "true_ == 1 or true_ != 1", true)->kernel_tables()->cls[350 - 256].wanted);
 }
@@ -230,8 +230,8 @@ TEST_CASE("matcher: there is room for 256 random patterns, and beyond it a sente
 				      std::to_string(5 * i * i + 1);
 		return expression;
 	};
-	CHECK(decision(*made(random, patterns(100)), 350) == EDC_MATCH_ASK);
-	CHECK(decision(*made(random, patterns(255)), 350) == EDC_MATCH_ASK);
+	CHECK(decision(*made(random, patterns(100)), 350) == EDC_MATCH_EVALUATE);
+	CHECK(decision(*made(random, patterns(255)), 350) == EDC_MATCH_EVALUATE);
 	CHECK_THROWS_WITH(made(random, patterns(300)), Catch::Contains("alternatives"));
 }
 

@@ -338,8 +338,8 @@ std::shared_ptr<const monitor::EventMatcher> only_thread_78(const std::vector<Us
 	auto made = std::make_shared<monitor::EventMatcher>();
 	edc_matcher &tables = made->make_tables(monitor::EventMatcher::group_of(1024));
 	edc_match_class &cls = tables.cls[0];
-	cls.whole = cls.decision = EDC_MATCH_ASK;
-	cls.asks = 1;
+	cls.whole = cls.decision = EDC_MATCH_EVALUATE;
+	cls.has_patterns = 1;
 	cls.wanted = 1 << EDC_VALUE_TID;
 	cls.dimensions = cls.words = 1;
 	cls.counted = 1 << 5;

@@ -80,7 +80,7 @@ public:
 		__u64 hit[EDC_MATCH_WORDS] = {};
 		std::uint64_t to = cls.belongs;
 		edc_match_count_all(cls.counted, count);
-		if (cls.asks && edc_match(tables, slot_of(id), value, hit))
+		if (cls.has_patterns && edc_match(tables, slot_of(id), value, hit))
 			to |= edc_match_count(tables, &cls, hit, count);
 		if (belongs)
 			*belongs |= to;

@@ -62,7 +62,7 @@ void print_json(const FilterArguments &arguments, const EventMatcher &matcher)
 				   {"values", cls.values},
 				   {"patterns", cls.patterns}});
 		if (arguments.explains)
-			classes.back()["cost_ns"] = cls.decision == EDC_MATCH_ASK
+			classes.back()["cost_ns"] = cls.decision == EDC_MATCH_EVALUATE
 							? nlohmann::ordered_json(matcher::judgement_ns(matcher, cls.id))
 							: nlohmann::ordered_json(nullptr);
 	}
@@ -115,7 +115,7 @@ void print_costs(const EventMatcher &matcher)
 			 {"patterns", "patterns", report::Unit::count},
 			 {"cost_ns", "ns per event", report::Unit::ratio}};
 	for (const Class &cls : matcher.classes) {
-		if (!is_shown(cls) || cls.decision != EDC_MATCH_ASK)
+		if (!is_shown(cls) || cls.decision != EDC_MATCH_EVALUATE)
 			continue;
 		table.rows.push_back({cls.name, std::uint64_t(cls.id), fmt::format("{}", fmt::join(cls.values, ", ")),
 				      std::uint64_t(cls.patterns), matcher::judgement_ns(matcher, cls.id)});

@@ -310,7 +310,9 @@ private:
 			found.of_switches |= cls.id == EDC_ID_SCHED_SWITCH;
 		}
 		if (keeps)
-			decided.decision = products.empty() ? EDC_MATCH_NONE : is_all ? EDC_MATCH_KEEP : EDC_MATCH_ASK;
+			decided.decision = products.empty() ? EDC_MATCH_NONE
+					   : is_all         ? EDC_MATCH_KEEP
+							    : EDC_MATCH_EVALUATE;
 		else if (is_all && is_of_time)
 			decided.belongs |= std::uint64_t(1) << (asked.target - EDC_TARGET_STARTS);
 		else if (is_all)

@@ -207,9 +207,9 @@ void Tables::add(unsigned slot, const OfClass &of_class)
 	cls.decision = of_class.decision;
 	cls.counted = of_class.counted;
 	cls.belongs = of_class.belongs;
-	cls.asks = !patterns.empty();
-	cls.whole = cls.asks || cls.counted || cls.belongs ? EDC_MATCH_ASK : cls.decision;
-	const bool only_counts = std::has_single_bit(cls.counted) && !cls.asks && !cls.belongs;
+	cls.has_patterns = !patterns.empty();
+	cls.whole = cls.has_patterns || cls.counted || cls.belongs ? EDC_MATCH_EVALUATE : cls.decision;
+	const bool only_counts = std::has_single_bit(cls.counted) && !cls.has_patterns && !cls.belongs;
 	cls.in_probe = only_counts
 			   ? EDC_MATCH_COUNTS_ALL(static_cast<unsigned>(std::countr_zero(cls.counted)), cls.decision)
 			   : cls.whole;

@@ -261,7 +261,7 @@ void Triggers::restore_texts(edc_firing &noted) const
 	const unsigned slot = EventMatcher::slot_of(noted.event & 0xffff);
 	const edc_match_class &cls = tables_->cls[slot];
 	for (unsigned i = 0; i < std::size(noted.words); ++i)
-		if (cls.asks && cls.texts >> (EDC_VALUE_WORD + i) & 1)
+		if (cls.has_patterns && cls.texts >> (EDC_VALUE_WORD + i) & 1)
 			noted.words[i] = __builtin_bswap64(noted.words[i]);
 }
 
