@@ -27,7 +27,7 @@ struct Phase {
 
 inline constexpr std::size_t min_phases = 8;
 
-// A 90 % interval around it.
+// With a 90 % interval.
 struct Median {
 	double low = 0, median = 0, high = 0;
 };
@@ -41,8 +41,8 @@ struct PhaseEstimate {
 	std::string why_unknown;              // "": the above is known
 };
 
-// By the counter which advances most steadily with the CPU time while the probes are attached: the median of the
-// phases' results.
+// The median of the phases' results. Progress is measured by the counter most proportional to CPU time while probes are
+// attached.
 PhaseEstimate estimate_phases(const std::vector<Phase> &phases);
 
 } // namespace monitor::record
