@@ -326,30 +326,43 @@ bool KernelComparison::exec_agrees(const Tally &thread, std::uint64_t kernel_ns,
 	       kernel_ns + tolerance + clock_.to_ns(thread.irq_ticks) + thread.irqs * per_irq_ns >= ours_ns;
 }
 
-// Time that a switch moves between neighbours is missing from the sum of one group and in that of the other.
+KernelComparison::Agreement KernelComparison::agreement(const Sum &sum) const
+{
+	const std::uint64_t irq_ns = info_.irq_time_taken_out ? sum.ours : 0; // then the kernel's sum may be lower
+	Agreement made;
+	made.tolerance_ns =
+	    std::max(min_tolerance_ns, sum.ours / tolerance_parts) + steal_ns_ + uncertain_threads_ * tick_ns;
+	made.agrees = sum.kernel <= sum.ours + made.tolerance_ns + clock_.to_ns(late_ticks_) &&
+		      sum.kernel + made.tolerance_ns + irq_ns >= sum.ours;
+	// Idle and hidden threads are not in the sum, so it lacks what a stall within a switch moves to them.
+	made.stalled = !made.agrees && sum.kernel < sum.ours &&
+		       sum.kernel + made.tolerance_ns + irq_ns + stalled_threads * stall_ns >= sum.ours;
+	return made;
+}
+
+// Time that a switch moves between neighbours is missing from the sum of one group and in that of the other; a stall
+// may have moved some more to idle or hidden threads.
 bool KernelComparison::agrees_with_those_beside_hidden() const
 {
-	const std::uint64_t kernel = exec_.kernel + beside_hidden_.kernel, ours = exec_.ours + beside_hidden_.ours;
-	return beside_hidden_.threads && distance(kernel, ours) <= std::max(kernel, ours) / joint_parts;
+	Sum both = exec_;
+	both.kernel += beside_hidden_.kernel;
+	both.ours += beside_hidden_.ours;
+	const Agreement found = agreement(both);
+	return beside_hidden_.threads &&
+	       (found.agrees || found.stalled ||
+		distance(both.kernel, both.ours) <= std::max(both.kernel, both.ours) / joint_parts);
 }
 
 bool KernelComparison::judge_total_time(Statements &statements) const
 {
-	const std::uint64_t irq_ns = info_.irq_time_taken_out ? exec_.ours : 0; // then the kernel's sum may be lower
-	const std::uint64_t tolerance =
-	    std::max(min_tolerance_ns, exec_.ours / tolerance_parts) + steal_ns_ + uncertain_threads_ * tick_ns;
-	const bool agrees = exec_.kernel <= exec_.ours + tolerance + clock_.to_ns(late_ticks_) &&
-			    exec_.kernel + tolerance + irq_ns >= exec_.ours;
-	// Idle and hidden threads are not in the sum, so it lacks what a stall within a switch moves to them.
-	const bool stalled = !agrees && exec_.kernel < exec_.ours &&
-			     exec_.kernel + tolerance + irq_ns + stalled_threads * stall_ns >= exec_.ours;
+	const auto [agrees, stalled, tolerance] = agreement(exec_);
 	const bool is_joint = !agrees && !stalled && agrees_with_those_beside_hidden();
 	const bool says_little = tolerance > std::max(exec_.kernel, exec_.ours) / total_parts;
 	const char *why = "";
 	if (stalled)
 		why = "; a CPU that stalled while it switched to idle or a hidden thread can explain the rest";
 	else if (is_joint)
-		why = "; together with that of the threads that followed a hidden one it agrees within 0.6 %";
+		why = "; together with that of the threads that followed a hidden one it agrees";
 	else if (says_little && agrees)
 		why = ", which is more than a tenth of it";
 	statements.add("total_cpu_time",

@@ -68,6 +68,11 @@ private:
 	void on_state(const trace::Event &event, const EventKind &kind);
 	void on_born(const trace::Event &event, const EventKind &kind);
 	void compare(std::int32_t tid, Tally &tally, const trace::Event &event, const EventKind &kind, bool at_exit);
+	struct Agreement {
+		bool agrees = false, stalled = false; // stalled: as far as stalled switches explain it
+		std::uint64_t tolerance_ns = 0;
+	};
+	Agreement agreement(const Sum &sum) const;
 	// Returns whether the statement holds.
 	bool judge_total_time(Statements &statements) const;
 	bool agrees_with_those_beside_hidden() const;
