@@ -23,7 +23,7 @@ inline constexpr std::size_t bounds = 3;
 struct VirtualCost {
 	std::string why_not;                                 // with the remedy; "": the cost is known
 	std::vector<std::array<ProbeTime, bounds>> by_class; // in ticks, by the id of a token
-	// Factor on the upper bound of an event's cost while its CPU is idle, and for so many ticks afterwards.
+	// Factor on the upper bound of an event's cost while its CPU is idle, and for how many ticks afterwards.
 	double after_idle = 1;
 	std::uint64_t after_idle_ticks = 0;
 	double noise = 0; // widens the range both ways by this share: runs differ even without a measurement

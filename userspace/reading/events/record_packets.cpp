@@ -12,7 +12,7 @@
 namespace monitor::trace {
 namespace {
 
-// The offset of each segment is kept: beyond so many, segments must have at least this mean size.
+// The offset of each segment is kept: beyond this number, segments must have at least this mean size.
 constexpr std::uint64_t many_segments = 1'000'000, min_bytes = 16;
 
 class RecordPackets : public Packets {
