@@ -169,10 +169,10 @@ def errors():
 			(("--states", wrong), 'wrong.tree, line 2: filter, column 1: no event of this trace has a field "preev_pid". Did you mean prev_pid'),
 			(("--states", label), 'no label of call is "fsynk". Did you mean fsync?'),
 			(("--states", number), "process is a number without labels"),
-			(("--states", "cpu", "-e", "syscall", "--user-only", "--user"), "mode follows from sched_switch, which this trace lacks"),
+			(("--states", "cpu", "-e", "syscall", "--user-only", "--", "true"), "mode follows from sched_switch, which this trace lacks"),
 			(("--no-tokens",), "--no-tokens leaves only counts, times and states: add --count NAME=EXPRESSION, --time or --states TREE"),
 			(("--states", "cpu", "--no-tokens", "-m", "cpu"), "-m records tokens: leave out --no-tokens")):
-		done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "none", *options, "-d", "1", exit_code=125)
+		done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "none", "-d", "1", *options, exit_code=125)
 		e2e.expect(sentence in done.stderr, f"{options}: {done.stderr}")
 		e2e.expect(not (e2e.work / "none").exists(), f"{options}: a directory is left")
 	trace = e2e.record("plain", "--force", "--no-calibration", command=("true",))
