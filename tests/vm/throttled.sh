@@ -32,7 +32,7 @@ echo "throttled.sh $card: $switches switches of throttled threads, $periods peri
 [ $((2 * switches)) -ge "$periods" ] && [ "$switches" -le $((8 * periods)) ] || fail "$switches switches in $periods periods"
 [ "$others" -eq 0 ] || fail "$others switches of threads that slept"
 # Its threads' throttled time, in us, and what the kernel says: that goes on until a thread runs again.
-told=$(./monitor query --csv /tmp/throttled "SELECT sum(throttled_ns) / 1000 FROM threads" | tail -n 1)
+told=$(./monitor report --json --by thread /tmp/throttled | tr ',{' '\n\n' | awk -F: '/"throttled_ns"/ { sum += $2 } END { printf "%d", sum / 1000 }')
 kernel=$(sed -n 's/^throttled_usec //p' /tmp/groups/quota/cpu.stat)
 verdict=$(./monitor check /tmp/throttled | grep 'throttled')
 echo "throttled.sh $card: throttled for $told us, by the kernel $kernel us; $verdict"
