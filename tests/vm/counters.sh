@@ -90,7 +90,7 @@ turns() {
 		fail "they differ by $((b - a)) instructions, not $((5 * (many - few)))"
 	}
 	[ "$a" -gt $((5 * few)) ] && [ "$a" -lt $((5 * few + 20000)) ] || fail "the first one executed $a"
-	[ "$switches" -gt 3 ] || fail "the two did not take turns"
+	[ "$switches" -ge 2 ] || fail "the two did not take turns" # there and back; how often is the scheduler's matter
 	for pid in "$1" "$2"; do
 		[ "$(value "$pid" ipc)" = 0.5 ] || fail "process $pid: ipc $(value "$pid" ipc), not 0.5"
 	done
