@@ -24,7 +24,7 @@ inline std::vector<std::byte> part_of(std::span<const std::byte> packet, const m
 	std::vector<std::byte> part(packet.begin(), packet.end());
 	std::uint64_t at = EDC_BLOCK_HEADER, now = header.timestamp_begin, end = now;
 	while (at < header.content_size / 8) {
-		const auto token = monitor::trace::load<std::uint64_t>(packet.data() + at);
+		const auto token = monitor::load<std::uint64_t>(packet.data() + at);
 		now += edc_token_time(token) - static_cast<std::uint32_t>(now);
 		if (now > time)
 			break;

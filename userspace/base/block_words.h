@@ -4,24 +4,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
+#include "load.h"
 #include "monitor/ring.h"
 
 namespace monitor {
 
 inline std::uint64_t word_at(const std::byte *block, std::uint64_t at)
 {
-	std::uint64_t word;
-	std::memcpy(&word, block + at, sizeof word);
-	return word;
+	return load<std::uint64_t>(block + at);
 }
 
 inline edc_block header_of(const std::byte *block)
 {
-	edc_block header;
-	std::memcpy(&header, block, sizeof header);
-	return header;
+	return load<edc_block>(block);
 }
 
 } // namespace monitor

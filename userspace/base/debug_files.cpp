@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "load.h"
+
 namespace monitor {
 namespace {
 
@@ -32,10 +34,9 @@ bool has_checksum(const OpenedImage &opened, const FileLink &link)
 {
 	const std::size_t padding = 3 - link.name.size() % 4; // after the NUL
 	const std::int64_t bytes = opened.status.st_size;
-	std::uint32_t expected;
-	if (bytes > max_summed_bytes || link.rest.size() < padding + sizeof expected)
+	if (bytes > max_summed_bytes || link.rest.size() < padding + sizeof(std::uint32_t))
 		return false;
-	std::memcpy(&expected, link.rest.data() + padding, sizeof expected);
+	const auto expected = load<std::uint32_t>(link.rest.data() + padding);
 	std::array<unsigned char, 1 << 16> part;
 	uLong sum = 0;
 	std::int64_t at = 0;
@@ -71,10 +72,7 @@ std::string path_by_id(const std::string &directory, const std::string &id)
 
 FileLink link_in(const ElfImage &image, const char *section)
 {
-	const ElfSection *found = image.section(section);
-	if (!found)
-		return {};
-	const std::vector<std::byte> content = image.content(*found, max_link_bytes);
+	const std::vector<std::byte> content = image.content(section, max_link_bytes);
 	const char *text = reinterpret_cast<const char *>(content.data());
 	const std::size_t size = ::strnlen(text, content.size());
 	if (size == content.size())

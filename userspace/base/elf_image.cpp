@@ -10,6 +10,7 @@
 
 #include "encoding.h"
 #include "escape.h"
+#include "load.h"
 
 namespace monitor {
 namespace {
@@ -22,8 +23,7 @@ void take_notes(std::span<const std::byte> bytes, std::uint64_t address, std::ve
 {
 	const auto padded = [](std::uint32_t size) { return (std::size_t{size} + 3) & ~std::size_t{3}; };
 	for (std::size_t at = 0; at + sizeof(Elf64_Nhdr) <= bytes.size();) {
-		Elf64_Nhdr head;
-		std::memcpy(&head, bytes.data() + at, sizeof head);
+		const auto head = load<Elf64_Nhdr>(bytes.data() + at);
 		const std::size_t name = at + sizeof head, content = name + padded(head.n_namesz);
 		at = content + padded(head.n_descsz);
 		if (at > bytes.size())
@@ -134,6 +134,12 @@ std::vector<std::byte> ElfImage::content(const ElfSection &section, std::size_t 
 	if (!read_(section.offset, bytes))
 		bytes.clear();
 	return bytes;
+}
+
+std::vector<std::byte> ElfImage::content(const std::string &section_name, std::size_t max_bytes) const
+{
+	const ElfSection *found = section(section_name);
+	return found ? content(*found, max_bytes) : std::vector<std::byte>();
 }
 
 std::vector<ElfNote> ElfImage::notes() const

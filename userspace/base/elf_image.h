@@ -53,6 +53,7 @@ public:
 	std::uint64_t entry() const { return entry_; }
 	// Empty if larger than `max_bytes`, unreadable or without content in the file (SHT_NOBITS).
 	std::vector<std::byte> content(const ElfSection &section, std::size_t max_bytes) const;
+	std::vector<std::byte> content(const std::string &section_name, std::size_t max_bytes) const; // empty: none
 	// Reads any part of the file; false: out of range.
 	bool read_at(std::uint64_t offset, std::span<std::byte> into) const { return read_(offset, into); }
 	std::vector<ElfNote> notes() const; // of segments; if there are none, of sections; at most max_note_bytes

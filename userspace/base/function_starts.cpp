@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 
+#include "load.h"
 #include "text.h"
 
 namespace monitor {
@@ -20,15 +20,12 @@ std::vector<FunctionExtent> function_extents(const ElfImage &image)
 {
 	const ElfSection *header = image.section(".eh_frame_hdr"), *text = image.section(".text");
 	std::vector<FunctionExtent> functions;
-	if (!header || !text)
-		return functions;
-	const std::vector<std::byte> bytes = image.content(*header, max_table_bytes);
-	if (bytes.size() < head_bytes || !std::ranges::equal(std::span(bytes).first(4), usual_encoding))
+	const std::vector<std::byte> bytes = image.content(".eh_frame_hdr", max_table_bytes);
+	if (!text || bytes.size() < head_bytes || !std::ranges::equal(std::span(bytes).first(4), usual_encoding))
 		return functions;
 	for (std::size_t at = head_bytes; at + entry_bytes <= bytes.size(); at += entry_bytes) {
-		std::int32_t distance;
-		std::memcpy(&distance, bytes.data() + at, sizeof distance);
-		const std::uint64_t address = header->address + static_cast<std::uint64_t>(std::int64_t{distance});
+		const std::int64_t distance = load<std::int32_t>(bytes.data() + at);
+		const std::uint64_t address = header->address + static_cast<std::uint64_t>(distance);
 		if (address - text->address < text->size)
 			functions.push_back({address, text->address + text->size - address});
 	}

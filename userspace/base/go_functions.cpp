@@ -11,6 +11,7 @@
 #include <elf.h>
 
 #include "eh_frame.h"
+#include "load.h"
 
 namespace monitor {
 namespace {
@@ -55,12 +56,10 @@ const GoFunctions::Layout GoFunctions::layouts[] = {{0xfffffffb, 0, 0, 0, 0, 8, 
 const GoFunctions::Layout *GoFunctions::layout_of(std::span<const std::byte> table)
 {
 	constexpr std::array<std::uint8_t, 4> sizes = {0, 0, 1, 8}; // of an instruction and of a pointer
-	std::uint32_t magic;
 	if (table.size() < list_without_head ||
-	    std::memcmp(table.data() + sizeof magic, sizes.data(), sizes.size()) != 0)
+	    std::memcmp(table.data() + sizeof(Layout::magic), sizes.data(), sizes.size()) != 0)
 		return nullptr;
-	std::memcpy(&magic, table.data(), sizeof magic);
-	const auto found = std::ranges::find(layouts, magic, &Layout::magic);
+	const auto found = std::ranges::find(layouts, load<std::uint32_t>(table.data()), &Layout::magic);
 	return found == std::end(layouts) ? nullptr : found;
 }
 
@@ -92,15 +91,10 @@ template <class IsTable> std::optional<GoTable> go_table_of(const ElfImage &imag
 template <class T, class Matches>
 std::optional<T> entry_of(const ElfImage &image, const char *name, const Matches &matches)
 {
-	const ElfSection *section = image.section(name);
-	const std::vector<std::byte> bytes =
-	    section ? image.content(*section, max_other_bytes) : std::vector<std::byte>();
-	for (std::size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
-		T entry;
-		std::memcpy(&entry, bytes.data() + at, sizeof entry);
-		if (matches(entry))
+	const std::vector<std::byte> bytes = image.content(name, max_other_bytes);
+	for (std::size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T))
+		if (const T entry = load<T>(bytes.data() + at); matches(entry))
 			return entry;
-	}
 	return {};
 }
 

@@ -43,7 +43,7 @@ OpenActivities::OpenActivities(const ActivityNames &names, const analyze::Thread
 Argument OpenActivities::argument_of(const Role &role, const trace::Event &event)
 {
 	Argument argument;
-	argument.number = edc_token_arg(trace::load<std::uint64_t>(event.data));
+	argument.number = edc_token_arg(load<std::uint64_t>(event.data));
 	argument.has_value = static_cast<bool>(role.argument);
 	argument.is_hex = role.base == 16;
 	argument.label = role.argument.label(event);

@@ -14,13 +14,13 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/load.h"
 #include "enumeration.h"
 #include "tsdl.h"
 
@@ -192,9 +192,8 @@ inline std::uint64_t read_scalar_of(const FieldClass &type, const View &view, st
 	const std::uint32_t lead = at_bits % 8;
 	if (type.big_endian || type.is_reversed || lead + type.size_bits > 64 || !view.has(at_bits - lead, 64))
 		return read_scalar(type, view, at_bits);
-	std::uint64_t value;
-	std::memcpy(&value, view.packet + at_bits / 8, sizeof value);
-	value = value >> lead & (~std::uint64_t(0) >> (64 - type.size_bits));
+	const auto word = load<std::uint64_t>(view.packet + at_bits / 8);
+	const std::uint64_t value = word >> lead & (~std::uint64_t(0) >> (64 - type.size_bits));
 	return type.is_signed ? sign_extended(value, type.size_bits) : value;
 }
 

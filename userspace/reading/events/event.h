@@ -8,9 +8,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 
+#include "base/load.h"
 #include "monitor/block.h"
 #include "monitor/token.h"
 #include "reading/ctf/description.h"
@@ -36,13 +36,6 @@ struct StreamInfo {
 	// A stream of the recorder's own events.
 	bool is_recorder() const { return !has_cpu() && !is_user() && !is_generic_ctf; }
 };
-
-template <class T> T load(const std::byte *from)
-{
-	T value;
-	std::memcpy(&value, from, sizeof value);
-	return value;
-}
 
 struct Event {
 	const EventClass *cls = nullptr;
