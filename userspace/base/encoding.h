@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bytes as text, and back: hexadecimal digits, UUIDs, base64 (RFC 4648); random bytes from the kernel. Parsers accept
-// untrusted text, and only what the matching function writes.
+// Bytes as text, and back: hexadecimal digits, UUIDs, base64 (RFC 4648); characters as UTF-8; random bytes from the
+// kernel. Parsers accept untrusted text, and only what the matching function writes.
 #pragma once
 
 #include <array>
@@ -23,6 +23,9 @@ std::string uuid_text(const Uuid &uuid);   // e53c4c3f-0000-41ee-8123-0123456789
 std::string uuid_digits(const Uuid &uuid); // without the hyphens
 // With or without hyphens. False: not a UUID.
 bool parse_uuid(std::string_view untrusted_text, Uuid &uuid);
+
+// What is no character (a surrogate, or above U+10FFFF) becomes U+FFFD.
+void append_utf8(std::string &text, char32_t character);
 
 std::string to_base64(std::string_view bytes);
 // Empty unless it is what to_base64() writes.

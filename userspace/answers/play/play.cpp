@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/encoding.h"
+
 namespace monitor::play {
 namespace {
 
@@ -158,7 +160,7 @@ void Play::press_in_search(const KeyPress &key)
 		if (!typed_.empty())
 			typed_.pop_back();
 	} else if (key.what == KeyPress::What::character && key.character >= ' ' && typed_.size() < 64) {
-		terminal::append_utf8(typed_, key.character);
+		append_utf8(typed_, key.character);
 	}
 }
 

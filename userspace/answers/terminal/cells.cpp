@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/encoding.h"
+
 namespace monitor::terminal {
 namespace {
 
@@ -67,27 +69,6 @@ char32_t ascii_of(char32_t character)
 }
 
 } // namespace
-
-void append_utf8(std::string &text, char32_t character)
-{
-	const auto c = static_cast<std::uint32_t>(character);
-	const auto more = [&](unsigned shift) { text += static_cast<char>(0x80 | (c >> shift & 0x3f)); };
-	if (c < 0x80) {
-		text += static_cast<char>(c);
-	} else if (c < 0x800) {
-		text += static_cast<char>(0xc0 | c >> 6);
-		more(0);
-	} else if (c < 0x10000) {
-		text += static_cast<char>(0xe0 | c >> 12);
-		more(6);
-		more(0);
-	} else {
-		text += static_cast<char>(0xf0 | c >> 18);
-		more(12);
-		more(6);
-		more(0);
-	}
-}
 
 void remove_last_character(std::string &utf8)
 {

@@ -59,7 +59,6 @@ private:
 
 // The columns that text() needs for the whole text.
 unsigned width_of(std::string_view untrusted_text, bool is_utf8);
-void append_utf8(std::string &text, char32_t character);
 void remove_last_character(std::string &utf8);
 
 } // namespace monitor::terminal

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/encoding.h"
 #include "base/refusal.h"
 #include "columns.h"
 
@@ -235,7 +236,7 @@ bool Top::press_in_line(const KeyPress &key)
 	else if (key.what == KeyPress::What::backspace)
 		terminal::remove_last_character(typed_);
 	else if (key.what == KeyPress::What::character && key.character >= ' ' && typed_.size() < max_typed)
-		terminal::append_utf8(typed_, key.character);
+		append_utf8(typed_, key.character);
 	if (typing_ == Typing::name)
 		search(typed_);
 	if (key.what == KeyPress::What::escape)

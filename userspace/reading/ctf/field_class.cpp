@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
+
+#include "base/encoding.h"
 
 namespace monitor::trace {
 namespace {
@@ -15,8 +18,7 @@ constexpr std::uint64_t byte_bits = 8;
 
 template <class T> std::uint64_t load_exactly(const std::byte *from, bool big_endian)
 {
-	T value;
-	std::memcpy(&value, from, sizeof value);
+	const T value = load<T>(from);
 	if (!big_endian || sizeof value == 1)
 		return value;
 	if constexpr (sizeof value == 2)
@@ -84,29 +86,6 @@ std::uint64_t bytes_before_nul(const std::byte *from, std::uint64_t max_bytes, s
 		if (std::all_of(from + at, from + at + unit, [](std::byte byte) { return byte == std::byte{0}; }))
 			break;
 	return at;
-}
-
-void append_utf8(std::string &out, std::uint32_t point)
-{
-	constexpr std::uint32_t replacement = 0xfffd;
-	if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
-		point = replacement;
-	const auto more = [&](unsigned shift) { out += static_cast<char>(0x80 | (point >> shift & 0x3f)); };
-	if (point < 0x80) {
-		out += static_cast<char>(point);
-	} else if (point < 0x800) {
-		out += static_cast<char>(0xc0 | point >> 6);
-		more(0);
-	} else if (point < 0x10000) {
-		out += static_cast<char>(0xe0 | point >> 12);
-		more(6);
-		more(0);
-	} else {
-		out += static_cast<char>(0xf0 | point >> 18);
-		more(12);
-		more(6);
-		more(0);
-	}
 }
 
 // Invalid characters become U+FFFD.
