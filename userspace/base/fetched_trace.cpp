@@ -83,12 +83,9 @@ std::optional<FetchedTrace> FetchedTrace::parse(const std::string &untrusted_tex
 	if (!json.contains("windows") || !json["windows"].is_array() || json["windows"].size() > max_windows ||
 	    !json.contains("streams") || !json["streams"].is_object() || json["streams"].size() > max_streams)
 		return {};
-	for (const auto &each : json["windows"]) {
-		Window window;
-		if (!take_pair(each, window))
+	for (const auto &each : json["windows"])
+		if (!take_pair(each, trace.windows.emplace_back()))
 			return {};
-		trace.windows.push_back(window);
-	}
 	for (const auto &[name, stream] : json["streams"].items())
 		if (name.size() > max_name || !take_stream(stream, trace.streams[name]))
 			return {};

@@ -233,12 +233,10 @@ std::vector<GoFunctions::FrameSize> GoFunctions::frame_sizes(const GoFunction &f
 	const std::uint64_t end = function.address + function.size;
 	while (!numbers.at_end() && address < end && sizes.size() < max_changes) {
 		const auto change = static_cast<std::uint32_t>(numbers.unsigned_leb());
-		if (change == 0 && !sizes.empty())
+		const std::uint64_t by = numbers.unsigned_leb();
+		if (numbers.is_bad() || by == 0 || (change == 0 && !sizes.empty()))
 			break;
 		value += static_cast<std::int32_t>(change & 1 ? ~(change >> 1) : change >> 1);
-		const std::uint64_t by = numbers.unsigned_leb();
-		if (numbers.is_bad() || by == 0)
-			break;
 		sizes.push_back({address, by < end - address ? address + by : end, value});
 		address = sizes.back().end;
 	}

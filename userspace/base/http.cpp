@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "error.h"
+#include "scanner.h"
 
 namespace monitor {
 namespace {
@@ -41,15 +42,9 @@ std::optional<std::string> decoded(std::string_view text)
 			result += text[i] == '+' ? ' ' : text[i];
 			continue;
 		}
-		const auto digit = [&](std::size_t at) {
-			const char c = at < text.size() ? text[at] : '?';
-			return c >= '0' && c <= '9'   ? c - '0'
-			       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-			       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-						      : -1;
-		};
-		const int high = digit(i + 1), low = digit(i + 2);
-		if (high < 0 || low < 0)
+		const auto digit = [&](std::size_t at) { return digit_value(at < text.size() ? text[at] : '?'); };
+		const unsigned high = digit(i + 1), low = digit(i + 2);
+		if (high > 15 || low > 15)
 			return {};
 		result += static_cast<char>(high * 16 + low);
 		i += 2;

@@ -34,6 +34,14 @@ std::size_t distance(const std::string &a, const std::string &b)
 	return row.back();
 }
 
+// A name that contains the wanted one is near.
+std::size_t how_far(const std::string &wanted, const std::string &name)
+{
+	const std::size_t changes = distance(wanted, name);
+	const bool contains = wanted.size() > 2 && name.find(wanted) != std::string::npos;
+	return contains ? std::min<std::size_t>(changes, 1) : changes;
+}
+
 } // namespace
 
 std::string suggestions(const std::string &name, const std::vector<std::string> &known)
@@ -46,12 +54,9 @@ std::string suggestions(const std::string &name, const std::vector<std::string> 
 	for (const std::string &candidate : known) {
 		if (candidate == name) // the name itself is no suggestion
 			continue;
-		const std::string lowered = lower(candidate);
-		std::size_t how_far = distance(wanted, lowered);
-		if (wanted.size() > 2 && lowered.find(wanted) != std::string::npos)
-			how_far = std::min<std::size_t>(how_far, 1);
-		if (how_far <= std::max<std::size_t>(1, wanted.size() / 3))
-			near.emplace_back(how_far, candidate);
+		const std::size_t changes = how_far(wanted, lower(candidate));
+		if (changes <= std::max<std::size_t>(1, wanted.size() / 3))
+			near.emplace_back(changes, candidate);
 	}
 	std::stable_sort(near.begin(), near.end(), [](auto &a, auto &b) { return a.first < b.first; });
 	std::string sentence;
