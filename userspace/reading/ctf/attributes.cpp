@@ -57,8 +57,8 @@ std::string Warnings::text() const
 	       (count_ == 2 ? "is 1 other" : "are " + std::to_string(count_ - 1) + " others");
 }
 
-void check_attributes(const std::vector<tsdl::Attribute> &attributes, const char *owner,
-		      std::initializer_list<KnownAttribute> known, Warnings &warnings)
+void check_attributes(const std::vector<tsdl::Attribute> &attributes, const char *owner, Warnings &warnings,
+		      std::initializer_list<KnownAttribute> known)
 {
 	std::set<std::string_view> seen;
 	for (const tsdl::Attribute &attribute : attributes) {

@@ -43,7 +43,7 @@ private:
 };
 
 // `owner` is what has the attributes: "an integer".
-void check_attributes(const std::vector<tsdl::Attribute> &attributes, const char *owner,
-		      std::initializer_list<KnownAttribute> known, Warnings &warnings);
+void check_attributes(const std::vector<tsdl::Attribute> &attributes, const char *owner, Warnings &warnings,
+		      std::initializer_list<KnownAttribute> known);
 
 } // namespace monitor::trace

@@ -103,8 +103,7 @@ private:
 		const Place version = fragment.at("version");
 		if (version.number() != 2)
 			version.refuse("a version other than CTF 2 is not supported");
-		if (const auto uuid = fragment.find("uuid")) {
-			uuid->expect(JsonKind::list);
+		if (const auto uuid = fragment.find("uuid", JsonKind::list)) {
 			if (uuid->size() != made_->uuid.size())
 				uuid->refuse("a uuid has 16 bytes");
 			for (std::size_t i = 0; i < uuid->size(); ++i)
@@ -120,20 +119,17 @@ private:
 		if (std::exchange(has_trace_class_, true))
 			fragment.refuse("a second trace class is not supported");
 		check_names(fragment);
-		if (const auto environment = fragment.find("environment")) {
-			environment->expect(JsonKind::object);
-			for (std::size_t i = 0; i < environment->size(); ++i) {
-				const Place entry = environment->element(i);
+		if (const auto environment = fragment.find("environment", JsonKind::object))
+			for (const Place &entry : environment->elements()) {
 				const json::Value &value = entry.value();
 				if (value.kind != JsonKind::text && value.kind != JsonKind::integer)
 					entry.refuse("expected an integer or a text");
-				made_->env.emplace_back(environment->value().names[i],
+				made_->env.emplace_back(entry.name(),
 							value.kind == JsonKind::text ? value.text
 							: value.is_negative
 							    ? std::to_string(static_cast<std::int64_t>(value.number))
 							    : std::to_string(value.number));
 			}
-		}
 		layout_->packet_header = scope(fragment, "packet-header-field-class");
 	}
 

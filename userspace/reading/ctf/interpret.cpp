@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "attributes.h"
 #include "completion.h"
@@ -116,7 +117,7 @@ private:
 
 	void read_clock(const Block &block)
 	{
-		check_attributes(block.attributes, "a clock",
+		check_attributes(block.attributes, "a clock", warnings_,
 				 {{"name", Attribute::name},
 				  {"freq", Attribute::count},
 				  {"offset_s", Attribute::integer},
@@ -124,8 +125,7 @@ private:
 				  {"uuid", Attribute::text},
 				  {"description", Attribute::text},
 				  {"precision", Attribute::count},
-				  {"absolute", Attribute::truth}},
-				 warnings_);
+				  {"absolute", Attribute::truth}});
 		Clock clock;
 		std::int64_t offset = 0;
 		for (const auto &[position, name, value] : block.attributes) {
@@ -155,15 +155,13 @@ private:
 
 	void read_trace(const Block &block)
 	{
-		if (has_trace_)
+		if (std::exchange(has_trace_, true))
 			throw Refusal(block.position, "a second trace block is not supported");
-		has_trace_ = true;
-		check_attributes(block.attributes, "the trace",
+		check_attributes(block.attributes, "the trace", warnings_,
 				 {{"major", Attribute::count},
 				  {"minor", Attribute::count},
 				  {"uuid", Attribute::text},
-				  {"byte_order", Attribute::word}},
-				 warnings_);
+				  {"byte_order", Attribute::word}});
 		const Value *major = find(block, "major"), *minor = find(block, "minor"), *uuid = find(block, "uuid");
 		if (!major || !minor)
 			throw Refusal(block.position, "the trace block lacks major or minor");
@@ -213,7 +211,7 @@ private:
 	{
 		auto stream = std::make_unique<StreamClass>();
 		stream->position = block.position;
-		check_attributes(block.attributes, "a stream", {{"id", Attribute::count}}, warnings_);
+		check_attributes(block.attributes, "a stream", warnings_, {{"id", Attribute::count}});
 		if (const Value *id = find(block, "id"))
 			stream->id = number(*id);
 		constexpr std::size_t max_streams = 1000;
@@ -233,13 +231,12 @@ private:
 		auto cls = std::make_shared<EventClass>();
 		if (layout_->streams.empty()) // a description may have none
 			layout_->streams.push_back(std::make_unique<StreamClass>());
-		check_attributes(block.attributes, "an event",
+		check_attributes(block.attributes, "an event", warnings_,
 				 {{"name", Attribute::name},
 				  {"id", Attribute::count},
 				  {"stream_id", Attribute::count},
 				  {"loglevel", Attribute::count},
-				  {"model.emf.uri", Attribute::text}},
-				 warnings_);
+				  {"model.emf.uri", Attribute::text}});
 		std::uint64_t stream_id = layout_->streams.front()->id;
 		for (const auto &attribute : block.attributes)
 			set_attribute(*cls, stream_id, attribute);

@@ -130,7 +130,7 @@ std::string Place::path() const
 	const std::string before = above_->path();
 	if (above_->value_->kind == Value::Kind::list)
 		return before + '[' + std::to_string(number_) + ']';
-	return before + (before.empty() ? "" : ".") + above_->value_->names[number_];
+	return before + (before.empty() ? "" : ".") + name();
 }
 
 void Place::refuse(const std::string &sentence) const
@@ -146,6 +146,14 @@ std::optional<Place> Place::find(std::string_view name) const
 	if (found == value_->names.end())
 		return std::nullopt;
 	return element(static_cast<std::size_t>(found - value_->names.begin()));
+}
+
+std::optional<Place> Place::find(std::string_view name, Value::Kind kind) const
+{
+	const auto found = find(name);
+	if (found)
+		found->expect(kind);
+	return found;
 }
 
 Place Place::at(std::string_view name) const
@@ -167,6 +175,14 @@ void Place::expect_only(std::initializer_list<std::string_view> names,
 Place Place::element(std::size_t number) const
 {
 	return {value_->values[number], *this, number};
+}
+
+std::vector<Place> Place::elements() const
+{
+	std::vector<Place> all;
+	for (std::size_t i = 0; i < size(); ++i)
+		all.push_back(element(i));
+	return all;
 }
 
 void Place::expect(Value::Kind kind) const

@@ -41,13 +41,16 @@ public:
 
 	// A member of an object.
 	std::optional<Place> find(std::string_view name) const;
-	Place at(std::string_view name) const; // refuses if there is none
+	std::optional<Place> find(std::string_view name, Value::Kind kind) const; // refuses one of another kind
+	Place at(std::string_view name) const;                                    // refuses if there is none
 	// Refuses if the object has any other member.
 	void expect_only(std::initializer_list<std::string_view> names,
 			 std::initializer_list<std::string_view> more = {}) const;
 	// For a list or an object: its elements in order.
 	std::size_t size() const { return value_->values.size(); }
 	Place element(std::size_t number) const;
+	std::vector<Place> elements() const;
+	const std::string &name() const { return above_->value_->names[number_]; } // in the object that it is in
 
 	// Each refuses a value of another kind.
 	void expect(Value::Kind kind) const;

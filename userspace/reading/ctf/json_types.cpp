@@ -34,17 +34,16 @@ std::uint32_t alignment(const Place &place, std::string_view name)
 std::uint16_t roles_of(const Place &place)
 {
 	std::uint16_t roles = 0;
-	const auto list = place.find("roles");
+	const auto list = place.find("roles", JsonKind::list);
 	if (!list)
 		return roles;
-	list->expect(JsonKind::list);
-	for (std::size_t i = 0; i < list->size(); ++i)
+	for (const Place &role : list->elements())
 		roles |= static_cast<std::uint16_t>(
-		    1u << list->element(i).one_of(
-			{"packet-magic-number", "metadata-stream-uuid", "data-stream-class-id", "data-stream-id",
-			 "packet-total-length", "packet-content-length", "default-clock-timestamp",
-			 "packet-end-default-clock-timestamp", "discarded-event-record-counter-snapshot",
-			 "packet-sequence-number", "event-record-class-id"}));
+		    1u << role.one_of({"packet-magic-number", "metadata-stream-uuid", "data-stream-class-id",
+				       "data-stream-id", "packet-total-length", "packet-content-length",
+				       "default-clock-timestamp", "packet-end-default-clock-timestamp",
+				       "discarded-event-record-counter-snapshot", "packet-sequence-number",
+				       "event-record-class-id"}));
 	return roles;
 }
 
@@ -65,8 +64,7 @@ std::vector<LabelRange> ranges_of(const Place &list, Reference &about)
 {
 	std::vector<LabelRange> made;
 	list.expect(JsonKind::list);
-	for (std::size_t i = 0; i < list.size(); ++i) {
-		const Place range = list.element(i);
+	for (const Place &range : list.elements()) {
 		range.expect(JsonKind::list);
 		if (range.size() != 2)
 			range.refuse("expected the first and the last value of a range");
@@ -101,15 +99,13 @@ std::vector<LabelRange> united(std::vector<LabelRange> ranges, bool is_signed)
 std::shared_ptr<const Enumeration> mappings(const Place &place, const FieldClass &integer)
 {
 	std::vector<Enumeration::Label> labels;
-	const auto named = place.find("mappings");
+	const auto named = place.find("mappings", JsonKind::object);
 	if (!named)
 		return nullptr;
-	named->expect(JsonKind::object);
-	for (std::size_t i = 0; i < named->size(); ++i) {
-		const Place ranges = named->element(i);
+	for (const Place &ranges : named->elements()) {
 		Reference about;
 		for (const LabelRange &range : united(ranges_of(ranges, about), integer.is_signed))
-			labels.push_back({range.first, range.last, named->value().names[i]});
+			labels.push_back({range.first, range.last, ranges.name()});
 		if (integer.is_signed ? about.has_large : about.has_negative)
 			ranges.refuse("a range is outside of what the integer can be");
 	}
@@ -126,13 +122,13 @@ std::shared_ptr<const std::vector<Flag>> flags_of(const Place &place, std::uint3
 	auto made = std::make_shared<std::vector<Flag>>();
 	const Place named = place.at("flags");
 	named.expect(JsonKind::object);
-	for (std::size_t i = 0; i < named.size(); ++i) {
+	for (const Place &ranges : named.elements()) {
 		Reference about;
-		Flag flag{named.value().names[i], 0};
-		for (const LabelRange &range : ranges_of(named.element(i), about)) {
+		Flag flag{ranges.name(), 0};
+		for (const LabelRange &range : ranges_of(ranges, about)) {
 			if (about.has_negative || range.first >= size_bits)
-				named.element(i).refuse("the bits of a flag are numbered from 0 to " +
-							std::to_string(size_bits - 1));
+				ranges.refuse("the bits of a flag are numbered from 0 to " +
+					      std::to_string(size_bits - 1));
 			const std::uint64_t last = std::min<std::uint64_t>(range.last, size_bits - 1);
 			flag.bits |= max_number >> (63 - (last - range.first)) << range.first;
 		}
@@ -342,11 +338,8 @@ void check_notes(const Place &place)
 {
 	if (const auto attributes = place.find("attributes"))
 		attributes->expect(JsonKind::object);
-	const auto extensions = place.find("extensions");
-	if (!extensions)
-		return;
-	extensions->expect(JsonKind::object);
-	if (extensions->size() == 0)
+	const auto extensions = place.find("extensions", JsonKind::object);
+	if (!extensions || extensions->size() == 0)
 		return;
 	const Place owner = extensions->element(0);
 	std::string name = extensions->value().names.front();
@@ -441,13 +434,11 @@ FieldClass JsonTypes::structure(const Place &place)
 	FieldClass made;
 	made.kind = FieldClassKind::structure;
 	made.align_bits = alignment(place, "minimum-alignment");
-	const auto list = place.find("member-classes");
+	const auto list = place.find("member-classes", JsonKind::list);
 	if (!list)
 		return made;
-	list->expect(JsonKind::list);
 	std::set<std::string_view> names;
-	for (std::size_t i = 0; i < list->size(); ++i) {
-		const Place member = list->element(i);
+	for (const Place &member : list->elements()) {
 		member.expect_only({"name", "field-class", "attributes", "extensions"});
 		check_notes(member);
 		const Place name = member.at("name");
@@ -506,12 +497,12 @@ FieldClass JsonTypes::variant(const Place &place)
 	const Place list = place.at("options");
 	list.expect(JsonKind::list);
 	std::set<std::string> names;
-	for (std::size_t i = 0; i < list.size(); ++i) {
-		const Place option = list.element(i);
+	for (const Place &option : list.elements()) {
 		option.expect_only({"name", "field-class", "selector-field-ranges", "attributes", "extensions"});
 		check_notes(option);
 		const auto named = option.find("name");
-		std::string name = named ? named->text() : std::to_string(i); // an option needs no name
+		std::string name =
+		    named ? named->text() : std::to_string(made.members.size()); // an option needs no name
 		if (!names.insert(name).second)
 			option.refuse("the name " + name + " appears twice in a variant");
 		made.members.push_back({std::move(name), make(option.at("field-class")), place.position(),

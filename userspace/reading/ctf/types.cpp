@@ -159,15 +159,14 @@ FieldClass Types::integer(const Type &type)
 	FieldClass made;
 	made.align_bits = 0;
 	made.big_endian = big_endian_;
-	check_attributes(type.attributes, "an integer",
+	check_attributes(type.attributes, "an integer", warnings_,
 			 {{"size", Attribute::count},
 			  {"align", Attribute::count},
 			  {"signed", Attribute::truth},
 			  {"byte_order", Attribute::word},
 			  {"base", Attribute::base},
 			  {"encoding", Attribute::word},
-			  {"map", Attribute::word}},
-			 warnings_);
+			  {"map", Attribute::word}});
 	for (const auto &attribute : type.attributes)
 		set_attribute(made, attribute);
 	if (made.size_bits == 0)
@@ -201,12 +200,11 @@ FieldClass Types::floating_point(const Type &type)
 	made.kind = FieldClassKind::floating_point;
 	made.big_endian = big_endian_;
 	std::uint64_t exponent = 0, mantissa = 0;
-	check_attributes(type.attributes, "a floating_point",
+	check_attributes(type.attributes, "a floating_point", warnings_,
 			 {{"exp_dig", Attribute::count},
 			  {"mant_dig", Attribute::count},
 			  {"byte_order", Attribute::word},
-			  {"align", Attribute::count}},
-			 warnings_);
+			  {"align", Attribute::count}});
 	made.align_bits = 8;
 	for (const auto &[position, name, value] : type.attributes) {
 		if (name == "exp_dig")
@@ -234,7 +232,7 @@ FieldClass Types::string(const Type &type)
 	made.kind = FieldClassKind::string;
 	made.align_bits = 8;
 	made.is_text = true;
-	check_attributes(type.attributes, "a string", {{"encoding", Attribute::word}}, warnings_);
+	check_attributes(type.attributes, "a string", warnings_, {{"encoding", Attribute::word}});
 	for (const auto &[position, name, value] : type.attributes)
 		if (name == "encoding")
 			is_text_encoding(value);
