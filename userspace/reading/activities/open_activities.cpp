@@ -196,11 +196,9 @@ std::optional<OpenActivities::Choice> OpenActivities::choose(const Role &role, c
 		if (argument.has_value && frame.argument.has_value && frame.argument.number == number && equal++ == 0)
 			match = i;
 	}
-	if (stack.too_deep && !(equal && number))
-		return {};
-	if (equal)
+	if (equal && (number || !stack.too_deep))
 		return Choice{match, true, equal == 1};
-	if (open == 0 || interleaved_.contains(role.activity))
+	if (stack.too_deep || open == 0 || interleaved_.contains(role.activity))
 		return {};
 	return Choice{innermost, false, open == 1 && (number == 0 || stack.frames[innermost].argument.number == 0)};
 }
@@ -214,15 +212,13 @@ void OpenActivities::end(const Role &role, Stack &stack, const Thread &thread, c
 		return;
 	}
 	const Argument &its = stack.frames[choice->place].argument;
-	for (std::size_t i = stack.frames.size(); --i > choice->place;) {
-		const Argument &later = stack.frames[i].argument;
-		if (!choice->by_argument || !later.has_value || later.number == its.number)
+	const auto is_meant = [&](const Argument &one) { return !choice->by_argument || one.number == its.number; };
+	for (std::size_t i = stack.frames.size(); --i > choice->place;)
+		if (const Argument &later = stack.frames[i].argument; !later.has_value || is_meant(later))
 			forget_at(i, stack, thread);
-	}
 	if (!choice->is_certain)
 		for (Frame &frame : stack.frames)
-			if (frame.activity == role.activity &&
-			    (!choice->by_argument || frame.argument.number == its.number))
+			if (frame.activity == role.activity && is_meant(frame.argument))
 				frame.is_certain = false;
 	if (choice->by_argument && stack.frames[choice->place].overlaps)
 		interleaved_.insert(role.activity);
