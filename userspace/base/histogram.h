@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "grow.h"
+
 namespace monitor {
 
 // The nearest rank, from 1, of the p-quantile (p from 0 to 1) of `count` sorted values: the definition of all printed
@@ -28,11 +30,10 @@ public:
 	void add(std::uint64_t value, std::uint64_t count = 1)
 	{
 		const unsigned power = power_of(value);
-		if (power >= powers_.size())
-			powers_.resize(power + 1);
-		if (powers_[power].empty())
-			powers_[power].resize(buckets);
-		powers_[power][value >> (power ? power - 1 : 0) & (buckets - 1)] += count;
+		std::vector<std::uint64_t> &counts = grow_to(powers_, power);
+		if (counts.empty())
+			counts.resize(buckets);
+		counts[value >> (power ? power - 1 : 0) & (buckets - 1)] += count;
 		total_ += count;
 	}
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/grow.h"
 #include "monitor/ratio.h"
 
 namespace monitor::analyze {
@@ -181,8 +182,7 @@ CounterSums &CounterFold::sums_of(CounterPart &part, const Cpu &cpu, std::uint64
 	CounterSums &sums = cpu.current && !cpu.current->hidden && since >= cpu.gap_until
 				? part.threads[cpu.current].try_emplace(cpu.current->cgroup, none()).first->second
 				: part.unknown;
-	running_.resize(std::max<std::size_t>(running_.size(), cpu.number + 1));
-	if (std::exchange(running_[cpu.number], &sums) != &sums) {
+	if (std::exchange(grow_to(running_, cpu.number), &sums) != &sums) {
 		++sums.occurrences;
 		++of_cpu.occurrences;
 	}
@@ -191,8 +191,7 @@ CounterSums &CounterFold::sums_of(CounterPart &part, const Cpu &cpu, std::uint64
 
 void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
 {
-	ratio_time_.resize(std::max<std::size_t>(ratio_time_.size(), cpu.number + 1));
-	const std::uint64_t before = std::exchange(ratio_time_[cpu.number], event.time);
+	const std::uint64_t before = std::exchange(grow_to(ratio_time_, cpu.number), event.time);
 	if (before == 0)
 		return; // the reading covers time from before the first token
 	CounterPart &part = part_at(cpu, before, event.time);

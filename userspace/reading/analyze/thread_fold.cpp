@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/grow.h"
 #include "feed.h"
 #include "monitor/syscall_arg.h"
 #include "reading/events/threads.h"
@@ -67,7 +68,7 @@ ThreadFold::ThreadFold(const FoldInput &input, const RecordingInfo &info, Scope 
 
 void ThreadFold::add_stream(const trace::StreamInfo &stream)
 {
-	writers_.resize(std::max<std::size_t>(writers_.size(), stream.index + std::size_t{1}));
+	grow_to(writers_, stream.index);
 	if (stream.has_cpu())
 		times_.cpu(stream.cpu);
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/grow.h"
+
 namespace monitor::analyze {
 
 Thread &ThreadTable::add(std::int32_t tid)
@@ -30,9 +32,7 @@ Thread &ThreadTable::add_sum(Sum sum, std::string name)
 
 Thread &ThreadTable::idle(const Cpu &cpu)
 {
-	if (cpu.number >= idle_.size())
-		idle_.resize(cpu.number + std::size_t{1});
-	Thread *&thread = idle_[cpu.number];
+	Thread *&thread = grow_to(idle_, cpu.number);
 	if (!thread) {
 		thread = &threads_.emplace_back();
 		thread->name = "idle";

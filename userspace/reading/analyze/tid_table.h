@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/grow.h"
 #include "event_kinds.h"
 
 namespace monitor::analyze {
@@ -24,12 +25,10 @@ public:
 	T &operator[](std::int32_t tid)
 	{
 		const std::size_t number = number_of(tid);
-		const std::size_t page = number / values_per_page;
-		if (page >= pages_.size())
-			pages_.resize(page + 1);
-		if (pages_[page].empty())
-			pages_[page].resize(values_per_page);
-		return pages_[page][number % values_per_page];
+		std::vector<T> &page = grow_to(pages_, number / values_per_page);
+		if (page.empty())
+			page.resize(values_per_page);
+		return page[number % values_per_page];
 	}
 
 	// visit(T &) for all values that have a page.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/grow.h"
 #include "description.h"
 
 namespace monitor::trace {
@@ -49,11 +50,10 @@ bool StreamClass::add(const EventClass &added)
 {
 	if (added.id >= small_limit)
 		return large_.emplace(added.id, &added).second;
-	if (added.id >= small_.size())
-		small_.resize(added.id + 1);
-	if (small_[added.id])
+	const EventClass *&place = grow_to(small_, added.id);
+	if (place)
 		return false;
-	small_[added.id] = &added;
+	place = &added;
 	return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/grow.h"
 #include "reading/activities/activity_names.h"
 #include "reading/analyze/feed.h"
 #include "reading/cost/probe_cost.h"
@@ -93,12 +94,7 @@ private:
 	// For the program: whatever else runs there gives way, or is not there when it runs alone.
 	bool is_idle(const analyze::Cpu &cpu) const { return cpu.current && !is_of_program(*cpu.current); }
 	bool is_of_its_call(const analyze::Waker &waker) const;
-	OfCpu &on(std::uint32_t cpu)
-	{
-		if (cpu >= cpus_.size())
-			cpus_.resize(cpu + 1);
-		return cpus_[cpu];
-	}
+	OfCpu &on(std::uint32_t cpu) { return grow_to(cpus_, cpu); }
 	std::uint32_t place(const analyze::Thread &thread);
 	void account(Doing &doing, std::uint64_t time);
 	void flush(std::uint32_t thread);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "reading/events/merge.h"
 
@@ -128,8 +129,7 @@ Evaluator::Followed *Evaluator::cpu_of(std::uint32_t number)
 {
 	if (number >= fold_.cpus().size() || !fold_.scope().includes_cpu(number))
 		return nullptr;
-	by_cpu_.resize(std::max<std::size_t>(by_cpu_.size(), number + std::size_t{1}));
-	Followed *&found = by_cpu_[number];
+	Followed *&found = grow_to(by_cpu_, number);
 	if (!found) {
 		found = &follow({number, nullptr}, followed_.from);
 		show(*found);
