@@ -60,10 +60,8 @@ void ClockBound::event(const trace::Event &event)
 	const Sync next{event.time, monotonic_.get(event), width_.get(event), realtime_.get(event)};
 	if (have_last_ && next.monotonic_ns > last_.monotonic_ns)
 		close_interval(next);
-	const auto step_ns = static_cast<std::int64_t>((next.realtime_ns - next.monotonic_ns) -
-						       (last_.realtime_ns - last_.monotonic_ns));
-	if (have_last_ && next.realtime_ns && last_.realtime_ns &&
-	    (step_ns >= smallest_step_ns || step_ns <= -smallest_step_ns))
+	const auto step_ns = static_cast<std::int64_t>(next.offset_ns() - last_.offset_ns());
+	if (next.realtime_ns && last_.realtime_ns && (step_ns >= smallest_step_ns || step_ns <= -smallest_step_ns))
 		real_time_steps_.push_back({next.time, step_ns});
 	last_ = next;
 	have_last_ = true;

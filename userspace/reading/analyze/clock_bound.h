@@ -49,6 +49,8 @@ public:
 private:
 	struct Sync {
 		std::uint64_t time, monotonic_ns, width, realtime_ns;
+
+		std::uint64_t offset_ns() const { return realtime_ns - monotonic_ns; }
 	};
 
 	std::int64_t error_at(std::uint64_t monotonic_ns, std::uint64_t true_time) const;

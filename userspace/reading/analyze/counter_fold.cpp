@@ -194,8 +194,6 @@ void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
 	const std::uint64_t before = std::exchange(grow_to(ratio_time_, cpu.number), event.time);
 	if (before == 0)
 		return; // the reading covers time from before the first token
-	CounterPart &part = part_at(cpu, before, event.time);
-	CounterSums &sums = sums_of(part, cpu, before);
 	CounterSums now = none();
 	now.ratio_ticks = event.time - before;
 	for (std::size_t i = 0; i < ratio_class_.codes.size(); ++i) {
@@ -208,7 +206,8 @@ void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
 			now.ratios[i] = {over ? 0 : ratio.numerator, over ? 0 : ratio.denominator,
 					 ratio.flags & EDC_RATIO_BELOW ? 1u : 0u, over ? 1u : 0u};
 	}
-	sums += now;
+	CounterPart &part = part_at(cpu, before, event.time);
+	sums_of(part, cpu, before) += now;
 	part.cpus.at(cpu.number) += now;
 }
 

@@ -47,7 +47,7 @@ void add_measurement(Measurement measurement, CountersInfo &info)
 void add_ratio(const RatioInfo &ratio, CountersInfo &info)
 {
 	const std::uint64_t measurement = ratio.measurement.value_or(max_counters);
-	if (measurement >= info.measurements.size() || info.ratios.size() >= max_counters)
+	if (info.ratio_bits == 0 || measurement >= info.measurements.size() || info.ratios.size() >= max_counters)
 		return;
 	info.measurements[measurement].ratio = info.ratios.size();
 	info.ratios.push_back(ratio);
@@ -68,8 +68,7 @@ CountersInfo counters_info(const RecordedCounters &recorded)
 		if (info.measurements.size() < max_counters)
 			add_measurement(measurement, info);
 	for (const RatioInfo &ratio : recorded.ratios)
-		if (has_ratios)
-			add_ratio(ratio, info);
+		add_ratio(ratio, info);
 	info.start = recorded.readings.start;
 	info.end = recorded.readings.end;
 	info.user_id = recorded.user_id;

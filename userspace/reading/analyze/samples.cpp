@@ -101,22 +101,19 @@ std::uint64_t SampleFold::missing() const
 // The leader of a thread is known only when the whole trace has been read.
 std::vector<SampledProcess> SampleFold::processes() const
 {
-	std::unordered_map<const Thread *, SampledProcess> by_leader;
-	SampledProcess idle;
+	std::unordered_map<const Thread *, SampledProcess> by_leader; // null: of idle, which each CPU has
 	for (const auto &[thread, sampled] : by_thread_) {
 		const Thread &leader = fold_.leader(*thread);
-		SampledProcess &process = thread->tid == 0 ? idle : by_leader[&leader];
+		SampledProcess &process = by_leader[thread->tid == 0 ? nullptr : &leader];
 		process.leader = &leader;
 		process.user += sampled.user;
 		process.kernel += sampled.kernel;
 		process.idle += sampled.idle;
 	}
 	std::vector<SampledProcess> all;
-	all.reserve(by_leader.size() + 1);
+	all.reserve(by_leader.size());
 	for (const auto &[leader, process] : by_leader)
 		all.push_back(process);
-	if (idle.leader)
-		all.push_back(idle);
 	std::ranges::sort(all, [](const SampledProcess &a, const SampledProcess &b) {
 		return std::tuple(b.samples(), a.leader->tid) < std::tuple(a.samples(), b.leader->tid);
 	});

@@ -73,26 +73,24 @@ StackFold::Value &StackFold::at(const StackKey &key, std::uint64_t time)
 // The stack of the waker: the sleep that ended at this moment gets a key with it.
 void StackFold::wake(const Thread &ran, const StackSample &sample)
 {
-	const auto ended = std::ranges::find_if(ended_, [&](const Ended &one) {
+	const auto found = std::ranges::find_if(ended_, [&](const Ended &one) {
 		return one.time == sample.time && (!one.key.waker.thread || one.key.waker.thread == &ran);
 	});
-	if (ended == ended_.end())
+	if (found == ended_.end())
 		return;
 	has_wakers_ = true;
-	const auto place = values_.find(ended->key);
-	if (place == values_.end()) { // the table is full
-		ended_.erase(ended);
-		return;
-	}
-	Value &before = place->second;
-	const std::uint64_t first = before.time;
-	before.blocked -= ended->blocked;
-	ended->key.waker_ran = &ran;
-	ended->key.woken_at = {sample.address, sample.kernel, sample.user};
-	Value &value = at(ended->key, first);
-	value.blocked += ended->blocked;
+	Ended ended = *found;
+	ended_.erase(found);
+	const auto place = values_.find(ended.key);
+	if (place == values_.end())
+		return; // the table is full
+	const std::uint64_t first = place->second.time;
+	place->second.blocked -= ended.blocked;
+	ended.key.waker_ran = &ran;
+	ended.key.woken_at = {sample.address, sample.kernel, sample.user};
+	Value &value = at(ended.key, first);
+	value.blocked += ended.blocked;
 	value.woken = sample.time;
-	ended_.erase(ended);
 }
 
 void StackFold::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker)

@@ -641,10 +641,8 @@ void ThreadFold::switch_out(Thread &thread, std::uint32_t state, bool is_throttl
 	(thread.state == State::runnable ? thread.usage.involuntary : thread.usage.voluntary) += is_counting_;
 	if (thread.state == State::runnable && is_throttled)
 		thread.state = State::throttled;
-	thread.out_time = time;
-	thread.since = time;
+	thread.out_time = thread.since = thread.queued = time;
 	thread.queue = cpu.number;
-	thread.queued = time;
 	if (thread.state == State::blocked && thread.ring == Ring::user)
 		thread.ring = Ring::unknown; // asleep in the kernel, on a path that no token brackets
 	if (thread.state != State::dead)

@@ -121,18 +121,15 @@ std::vector<std::uint32_t> ThreadTable::ended(const std::vector<Cpu> &cpus,
 	for (const Cpu &cpu : cpus)
 		kept.insert(cpu.current);
 	std::vector<std::uint32_t> ended;
+	std::unordered_set<std::int32_t> processes; // that still have threads
 	for (std::uint32_t index = 0; index < threads_.size(); ++index) {
 		const Thread &thread = threads_[index];
 		if (thread.tid != 0 && (thread.state == State::dead || (!is_known(thread) && is_gone(thread))) &&
 		    !kept.contains(&thread))
 			ended.push_back(index);
+		else
+			processes.insert(thread.tgid);
 	}
-	if (ended.empty())
-		return ended;
-	std::unordered_set<std::int32_t> processes; // that still have threads
-	for (std::uint32_t index = 0; index < threads_.size(); ++index)
-		if (!std::ranges::binary_search(ended, index))
-			processes.insert(threads_[index].tgid);
 	std::erase_if(ended, [&](std::uint32_t index) { // its name is that of the process
 		return threads_[index].tid == threads_[index].tgid && processes.contains(threads_[index].tgid);
 	});
