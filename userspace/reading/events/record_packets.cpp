@@ -132,10 +132,9 @@ private:
 		std::uint64_t cpu = EDC_CPU_UNKNOWN;
 		take(segment.cpu, cpu);
 		head.cpu = cpu < max_cpu_numbers ? static_cast<std::uint32_t>(cpu) : EDC_CPU_UNKNOWN;
-		if (__builtin_mul_overflow(head.begin, segment.begin_ticks, &head.begin) ||
-		    __builtin_mul_overflow(head.end, segment.end_ticks, &head.end))
-			return "a time of the segment does not fit into 64 bits";
-		return nullptr;
+		const bool is_too_late = __builtin_mul_overflow(head.begin, segment.begin_ticks, &head.begin) ||
+					 __builtin_mul_overflow(head.end, segment.end_ticks, &head.end);
+		return is_too_late ? "a time of the segment does not fit into 64 bits" : nullptr;
 	}
 
 	void count_all(std::uint64_t size_bytes)

@@ -371,25 +371,22 @@ struct Parts {
 	// collection names and that has no description.
 	void add_all(const std::string &argument, bool is_only, std::map<std::string, PartClock> clocks)
 	{
-		std::set<std::string> named;
-		for (const auto &clock : clocks)
-			named.insert(clock.first);
+		std::set<std::string> found;
 		for (const fs::path &part : trace_directories(argument)) {
 			const std::string name = part.lexically_relative(argument).begin()->string();
-			named.erase(name);
+			found.insert(name);
 			if (is_again(part))
 				continue;
-			const auto clock = clocks.find(name);
 			try {
-				add(part, argument, is_only ? fs::path(argument) : part.parent_path(),
-				    clock != clocks.end() ? clock->second : PartClock());
+				add(part, argument, is_only ? fs::path(argument) : part.parent_path(), clocks[name]);
 			} catch (const Error &error) {
 				unreadable.push_back({name == "." ? argument : name, error.what()});
 			}
 		}
 		std::error_code ignored;
-		for (const std::string &name : named)
-			if (const std::string path = argument + '/' + name; fs::is_directory(path, ignored))
+		for (const auto &[name, clock] : clocks)
+			if (const std::string path = argument + '/' + name;
+			    !found.contains(name) && fs::is_directory(path, ignored))
 				unreadable.push_back({name, path + " is not a trace (no file `metadata` in it)"});
 	}
 
