@@ -122,16 +122,14 @@ private:
 	{
 		if (condition_.kind == Expression::Kind::glob)
 			return add_glob(all, constant);
-		const Relation relation =
-		    condition_.kind == Expression::Kind::comparison ? condition_.relation : Relation::equal;
-		switch (relation) {
+		switch (condition_.relation) {
 		case Relation::less:
 		case Relation::less_equal:
-			return add(all, {}, up_to(constant, relation == Relation::less_equal));
+			return add(all, {}, up_to(constant, condition_.relation == Relation::less_equal));
 		case Relation::greater:
 		case Relation::greater_equal: {
 			End first = from(constant);
-			if (relation == Relation::greater && fits(constant))
+			if (condition_.relation == Relation::greater && fits(constant))
 				first.exists = step_up(first.key, words_);
 			return add(all, first, {greatest_text(words_), true});
 		}

@@ -145,16 +145,10 @@ bool ValueSource::is_labelled(const trace::Event &event, const Running &running)
 
 bool ValueSource::text(const trace::Event &event, const Running &running, std::string_view &value) const
 {
-	if (from == From::thread) {
+	if (from == From::thread || from == From::thread_name) {
+		const std::int64_t tid = from == From::thread ? running.tid : field.get<std::int64_t>(event);
 		const trace::Threads::Info *known =
-		    running.threads ? running.threads->name(running.tid, event.stream->machine) : nullptr;
-		value = known ? known->view() : std::string_view();
-		return known != nullptr;
-	}
-	if (from == From::thread_name) {
-		const trace::Threads::Info *known =
-		    running.threads ? running.threads->name(field.get<std::int64_t>(event), event.stream->machine)
-				    : nullptr;
+		    running.threads ? running.threads->name(tid, event.stream->machine) : nullptr;
 		value = known ? known->view() : std::string_view();
 		return known != nullptr;
 	}
