@@ -123,14 +123,21 @@ private:
 	}
 	std::uint32_t count()
 	{
-		const std::size_t begin = at();
 		if (!is_digit(peek()))
 			fail(at(), "a number of repetitions is missing, such as {3}");
-		const std::optional<std::uint64_t> number = digits(10);
-		if (!number || *number > Pattern::max_repetitions)
-			fail(begin, fmt::format("at most {} repetitions can be asked for", Pattern::max_repetitions));
+		constexpr std::uint32_t most = Pattern::max_repetitions;
+		const std::uint64_t number =
+		    number_below(most + 1, fmt::format("at most {} repetitions can be asked for", most));
 		skip_blanks();
-		return static_cast<std::uint32_t>(*number);
+		return static_cast<std::uint32_t>(number);
+	}
+	std::uint64_t number_below(std::uint64_t end, const std::string &sentence)
+	{
+		const std::size_t begin = at();
+		const std::optional<std::uint64_t> number = digits(10);
+		if (!number || *number >= end)
+			fail(begin, sentence);
+		return *number;
 	}
 
 	Pattern one(std::size_t depth)
@@ -143,17 +150,12 @@ private:
 		}
 		Pattern made;
 		made.kind = PatternKind::states;
-		if (take_sign('[')) {
+		if (take_sign('['))
 			made.states = set();
-			return made;
-		}
-		if (take_sign('.')) {
+		else if (take_sign('.'))
 			made.states = others(none());
-			return made;
-		}
-		made.states = none();
-		add_state(made.states);
-		skip_blanks();
+		else
+			add_state(made.states = none());
 		return made;
 	}
 
@@ -173,10 +175,8 @@ private:
 		const bool is_others = take_sign('^');
 		std::vector<bool> states = none();
 		const std::size_t begin = at();
-		while (!at_end() && peek() != ']') {
+		while (!at_end() && peek() != ']')
 			add_state(states);
-			skip_blanks();
-		}
 		if (at() == begin)
 			fail(at(), "a state is missing in []");
 		if (!take_sign(']'))
@@ -184,16 +184,14 @@ private:
 		return is_others ? others(std::move(states)) : states;
 	}
 
-	// A number, or a path of names
+	// A number, or a path of names, and the blanks after it
 	void add_state(std::vector<bool> &states)
 	{
 		const std::size_t begin = at();
 		if (is_digit(peek())) {
-			const std::optional<std::uint64_t> number = digits(10);
-			if (!number || *number >= tree_.pause())
-				fail(begin, fmt::format("this tree has the states 0 to {}", tree_.pause() - 1));
-			states[*number] = true;
-			return;
+			const State end = tree_.pause();
+			states[number_below(end, fmt::format("this tree has the states 0 to {}", end - 1))] = true;
+			return skip_blanks();
 		}
 		while (is_in_word() || peek() == '-' || peek() == '/')
 			take();
@@ -206,6 +204,7 @@ private:
 			fail(begin, fmt::format("this tree has no state {}.{}", readable(path), near(path)));
 		for (const State state : found)
 			states[state] = true;
+		skip_blanks();
 	}
 
 	std::string near(std::string_view path) const

@@ -233,10 +233,8 @@ filter::Knowledge::Answer SubjectKnowledge::find_text(std::uint32_t place, std::
 filter::Knowledge::Answer SubjectKnowledge::state(std::uint64_t &value) const
 {
 	if (subject_ == Subject::cpu) {
-		if (is_offline())
-			return value = cpu_offline, Answer::known;
-		value = is_idle() ? cpu_idle : cpu_running;
-		return is_idle_ || thread_ ? Answer::known : Answer::unknown;
+		value = is_offline() ? cpu_offline : is_idle() ? cpu_idle : cpu_running;
+		return is_offline() || is_idle_ || thread_ ? Answer::known : Answer::unknown;
 	}
 	if (!thread_ || !fold_.is_known(*thread_))
 		return Answer::unknown;
@@ -260,12 +258,10 @@ filter::Knowledge::Answer SubjectKnowledge::mode(std::uint64_t &value) const
 		return value = offline_mode, Answer::known;
 	if (is_idle_)
 		return value = idle_mode, Answer::known;
-	if (!thread_)
+	if (!thread_ || (subject_ == Subject::thread && !fold_.is_known(*thread_)))
 		return Answer::unknown;
 	const analyze::Cpu *cpu = cpu_;
 	if (subject_ == Subject::thread) {
-		if (!fold_.is_known(*thread_))
-			return Answer::unknown;
 		if (thread_->state != analyze::State::running || thread_->cpu >= fold_.cpus().size())
 			return Answer::absent;
 		cpu = &fold_.cpus()[thread_->cpu];
