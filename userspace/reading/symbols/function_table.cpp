@@ -11,6 +11,7 @@
 
 #include "base/function_starts.h"
 #include "base/go_functions.h"
+#include "base/load.h"
 
 namespace monitor::symbols {
 namespace {
@@ -69,8 +70,7 @@ std::vector<Function> functions_of(const ElfImage &image, bool &has_all)
 	const std::vector<std::byte> text = image.content(image.sections()[symbols->link], max_text_bytes);
 	std::size_t left_of_names = max_all_names; // names may overlap in the file
 	for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= table.size(); at += sizeof(Elf64_Sym)) {
-		Elf64_Sym symbol;
-		std::memcpy(&symbol, table.data() + at, sizeof symbol);
+		const auto symbol = load<Elf64_Sym>(table.data() + at);
 		const bool has_no_type = is_label(symbol, image.sections());
 		if (!(is_function(symbol) || has_no_type) || symbol.st_name >= text.size())
 			continue;
@@ -82,6 +82,13 @@ std::vector<Function> functions_of(const ElfImage &image, bool &has_all)
 			functions.push_back({symbol.st_value, symbol.st_size, std::string(name, size), has_no_type});
 	}
 	return functions;
+}
+
+std::vector<Function> functions_in(std::span<const std::byte> file)
+{
+	const auto image = ElfImage::open(file);
+	bool has_all;
+	return image ? functions_of(*image, has_all) : std::vector<Function>();
 }
 
 std::vector<Function> functions_of_kernel(std::string_view text)

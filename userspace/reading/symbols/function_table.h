@@ -40,6 +40,8 @@ private:
 // From .symtab or, without it, from .dynsym, Go's table, and starts of other functions. `has_all`: .symtab was there.
 // The file is untrusted.
 std::vector<Function> functions_of(const ElfImage &image, bool &has_all);
+// Of an ELF file in memory; none if it is no such file.
+std::vector<Function> functions_in(std::span<const std::byte> untrusted_file);
 
 // .monitor/kallsyms: lines "address name" or "address name [module]".
 std::vector<Function> functions_of_kernel(std::string_view untrusted_text);

@@ -104,12 +104,8 @@ std::vector<std::byte> unpacked(std::span<const std::byte> packed)
 std::vector<Function> functions_of_debugdata([[maybe_unused]] const ElfImage &image)
 {
 #ifdef MONITOR_HAS_LZMA
-	if (const ElfSection *section = image.section(".gnu_debugdata")) {
-		const std::vector<std::byte> bytes = unpacked(image.content(*section, max_packed_bytes));
-		bool has_all;
-		if (const auto inner = ElfImage::open(std::span(bytes)))
-			return functions_of(*inner, has_all);
-	}
+	if (const ElfSection *section = image.section(".gnu_debugdata"))
+		return functions_in(unpacked(image.content(*section, max_packed_bytes)));
 #endif
 	return {};
 }

@@ -201,15 +201,14 @@ std::span<const Name> Symbolizer::only(Name name)
 Name Symbolizer::kernel(std::uint64_t address, bool is_return)
 {
 	address -= is_return;
-	const auto known = known_kernel_.find(address);
-	if (known != known_kernel_.end())
+	if (const auto known = known_kernel_.find(address); known != known_kernel_.end())
 		return known->second.names.front();
+	FrameName name{fmt::format("kernel+{:#x}", address), "kernel", "", true};
 	if (!kernel_ && is_too_late())
-		return intern({fmt::format("kernel+{:#x}", address), "kernel", "", true});
+		return intern(std::move(name));
 	if (!kernel_)
 		kernel_ = FunctionTable(functions_of_kernel(read_text(directory_ + "/kallsyms", max_list_bytes)));
 	const Function *function = kernel_->find(address);
-	FrameName name{fmt::format("kernel+{:#x}", address), "kernel", "", true};
 	if (function) {
 		const std::size_t module = function->name.find(" [");
 		name.function = function->name.substr(0, module);
@@ -226,9 +225,7 @@ void Symbolizer::load(File &file)
 	file.is_loaded = true;
 	if (file.code.path == "[vdso]") {
 		const std::string bytes = read_text(directory_ + "/vdso", 1 << 20);
-		bool has_all;
-		if (const auto image = ElfImage::open(std::as_bytes(std::span(bytes))))
-			file.functions = FunctionTable(functions_of(*image, has_all));
+		file.functions = FunctionTable(functions_in(std::as_bytes(std::span(bytes))));
 		return;
 	}
 	SymbolFile symbols = find_symbols(file.code, options_.debug_directories);
