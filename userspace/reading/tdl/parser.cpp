@@ -278,16 +278,15 @@ private:
 		if (take_words({"plus"}))
 			made.parts.push_back(name("the field that holds the rest of the time"));
 		while (!at_line_end()) {
-			if (take_words({"wrapping"})) {
+			if (take_words({"wrapping"}))
 				made.wraps = true;
-			} else if (take_words({"may", "step", "back"})) {
+			else if (take_words({"may", "step", "back"}))
 				made.may_step_back = true;
-			} else if (take_words({"since"})) {
+			else if (take_words({"since"}))
 				made.origin = origin();
-			} else {
+			else
 				fail("`plus FIELD`, `since ...`, `wrapping` or `may step back`",
 				     {"plus", "since", "wrapping", "may"});
-			}
 		}
 		expect_line_end();
 		return made;

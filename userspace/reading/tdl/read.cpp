@@ -80,19 +80,17 @@ ModelFile load(const std::string &name)
 ModelFile find(const std::string &path, std::span<const std::byte> untrusted_bytes)
 {
 	std::string unread;
+	const auto identifies = [&](const Magic &magic) {
+		return magic.bytes.size() >= min_magic_bytes && stands_in(magic, untrusted_bytes);
+	};
 	for (const std::string &name : share_names(kind, extension)) {
-		ModelFile source;
 		try {
-			source = load_file(share_path(std::string(kind) + "/" + name + "." + extension));
+			ModelFile source = load_file(share_path(std::string(kind) + "/" + name + "." + extension));
+			if (std::ranges::any_of(source.model.magics, identifies))
+				return source;
 		} catch (const Error &error) {
 			unread += std::string(". Not read: ") + error.what();
-			continue;
 		}
-		const auto &magics = source.model.magics;
-		if (std::ranges::any_of(magics, [&](const Magic &magic) {
-			    return magic.bytes.size() >= min_magic_bytes && stands_in(magic, untrusted_bytes);
-		    }))
-			return source;
 	}
 	if (const std::string reader = reader_of_other(path, untrusted_bytes); !reader.empty())
 		throw Error(reader);
