@@ -2,6 +2,7 @@
 // What becomes of bytes that are no printable characters.
 #include <catch2/catch.hpp>
 
+#include "base/encoding.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -9,6 +10,20 @@
 namespace test_escape {
 
 using namespace monitor;
+
+TEST_CASE("escape: a character becomes one to four bytes of UTF-8, and what is none U+FFFD")
+{
+	std::string text;
+	for (const char32_t character : {0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff})
+		append_utf8(text, character);
+	CHECK(text ==
+	      "\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf");
+	for (const char32_t none : {0xd800, 0xdfff, 0x110000}) {
+		text.clear();
+		append_utf8(text, none);
+		CHECK(text == "\xef\xbf\xbd");
+	}
+}
 
 TEST_CASE("escape: every kind of byte in every form")
 {
