@@ -96,14 +96,17 @@ private:
 			doubts_->push_back(sentence);
 	}
 
+	bool is_known(const Expression &name) const
+	{
+		const auto has_it = [&](const trace::EventClass *cls) { return cls->find(name.text) != nullptr; };
+		return is_of_every_event(name) || find(name, known_) || std::ranges::any_of(classes_, has_it);
+	}
+
 	// Whether the name may be that of a class that comes later.
 	bool is_unknown(const Expression &value) const
 	{
 		if (value.kind == ExpressionKind::name)
-			return doubts_ && !is_of_every_event(value) && !find(value, known_) &&
-			       std::ranges::none_of(classes_, [&](const trace::EventClass *cls) {
-				       return cls->find(value.text) != nullptr;
-			       });
+			return doubts_ && !is_known(value);
 		return std::ranges::any_of(value.children,
 					   [this](const Expression &child) { return is_unknown(child); });
 	}
@@ -133,15 +136,12 @@ private:
 		const KnownName *offered = find(name, known_);
 		if (offered && !offered->lacking.empty())
 			fail(name.at, offered->lacking);
-		if (offered || is_of_every_event(name))
+		if (is_known(name))
 			return;
 		Names known;
-		for (const trace::EventClass *cls : classes_) {
-			if (cls->find(name.text))
-				return;
+		for (const trace::EventClass *cls : classes_)
 			for (const trace::Field &field : cls->fields)
 				known.insert(field.name);
-		}
 		if (!name.is_field)
 			known.insert(names_of_every_event().begin(), names_of_every_event().end());
 		for (const KnownName &each : known_)

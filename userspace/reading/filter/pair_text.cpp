@@ -192,25 +192,30 @@ private:
 		made_.kind = PairText::Kind::times;
 	}
 
-	// Removes `FIELD == ROLE.FIELD`, the key, from the second condition.
+	// `FIELD == ROLE.FIELD`, in either order: a part of the key.
+	bool take_equality(const std::string &text)
+	{
+		auto sides = Outside(text).split({"=="});
+		if (sides.front().text.starts_with(role_))
+			std::swap(sides.front(), sides.back());
+		const std::string &left = sides.front().text, &right = sides.back().text;
+		const std::string of_first = right.starts_with(role_) ? right.substr(role_.size()) : "";
+		if (sides.size() != 2 || !is_key_name(left) || !is_key_name(of_first))
+			return false;
+		made_.start_key.push_back(of_first);
+		made_.end_key.push_back(left);
+		return true;
+	}
+
+	// Removes the key from the second condition.
 	void take_join(const Outside::Part &part)
 	{
 		const Outside second(part.text);
 		const bool has_or = second.find("or") != Outside::npos || second.find("||") != Outside::npos;
 		made_.end.clear();
-		for (const auto &each : has_or ? second.split({}) : second.split({"and", "&&"})) {
-			auto sides = Outside(each.text).split({"=="});
-			if (sides.front().text.starts_with(role_))
-				std::swap(sides.front(), sides.back());
-			const std::string &left = sides.front().text, &right = sides.back().text;
-			if (sides.size() == 2 && is_key_name(left) && right.starts_with(role_) &&
-			    is_key_name(right.substr(role_.size()))) {
-				made_.start_key.push_back(right.substr(role_.size()));
-				made_.end_key.push_back(left);
-			} else {
+		for (const auto &each : has_or ? second.split({}) : second.split({"and", "&&"}))
+			if (!take_equality(each.text))
 				made_.end += (made_.end.empty() ? "" : " and ") + each.text;
-			}
-		}
 		if (made_.start_key.empty() || made_.end.empty() || Outside(made_.end).find(role_) != Outside::npos)
 			fail(part.at, fmt::format("after `as NAME` the second condition also says what both events "
 						  "have in common: ... and FIELD == {}FIELD",
