@@ -223,28 +223,28 @@ void Keys::append(std::uint64_t number, std::uint32_t machine, std::string &byte
 		append_bytes(bytes, machine);
 }
 
+// False: too large, or NaN.
+static bool in_parts(double real, std::int64_t &value)
+{
+	constexpr double too_large = 9e18 / Keys::real_parts;
+	if (!(std::abs(real) < too_large))
+		return false;
+	value = std::llround(real * Keys::real_parts);
+	return true;
+}
+
 bool Keys::number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const
 {
 	const Part &part = classes_[event.cls->index].front();
 	const filter::ValueSource &source = part.resolved.source;
-	double real = 0;
-	if (part.resolved.type == Type::real && source.field.is_in(event)) {
-		real = source.field.get<double>(event);
-	} else {
-		std::uint64_t found = 0;
-		if (!bits(part, event, running, found))
-			return false;
-		constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-		value = static_cast<std::int64_t>(source.is_signed ? found : std::min(found, most));
-		if (!is_real_)
-			return true;
-		real = static_cast<double>(value);
-	}
-	constexpr double too_large = 9e18 / real_parts;
-	if (!(std::abs(real) < too_large)) // or NaN
+	if (part.resolved.type == Type::real && source.field.is_in(event))
+		return in_parts(source.field.get<double>(event), value);
+	std::uint64_t found = 0;
+	if (!bits(part, event, running, found))
 		return false;
-	value = std::llround(real * real_parts);
-	return true;
+	constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+	value = static_cast<std::int64_t>(source.is_signed ? found : std::min(found, most));
+	return !is_real_ || in_parts(static_cast<double>(value), value);
 }
 
 std::optional<std::int64_t> Keys::thread(const trace::Event &event, const filter::Running &running) const
