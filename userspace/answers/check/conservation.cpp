@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/grow.h"
+
 namespace monitor::check {
 namespace {
 
@@ -33,8 +35,7 @@ void Conservation::trigger_event(const trace::Event &event)
 	case EDC_ID_PROGRAM_FIRED: {
 		const std::size_t number =
 		    trace::FieldRef(*event.cls, "trigger").get<std::uint16_t>(event); // untrusted
-		firings_.resize(std::max(firings_.size(), number + 1));
-		++firings_[number];
+		++grow_to(firings_, number);
 		break;
 	}
 	default:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "flight.h"
 
+#include "base/grow.h"
 #include "reading/analyze/recording_info.h"
 
 namespace monitor::check {
@@ -18,9 +19,7 @@ void FlightCheck::event(const trace::Event &event)
 		user_events_ += !event.is_control();
 	if (event.stream->is_user() || event.stream->is_recorder() || !event.is_token())
 		return;
-	if (event.stream->index >= rings_.size())
-		rings_.resize(event.stream->index + std::size_t{1});
-	Ring &ring = rings_[event.stream->index];
+	Ring &ring = grow_to(rings_, event.stream->index);
 	const trace::FieldRef &count = count_[event.cls->index];
 	if (!count) {
 		++ring.expected;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/grow.h"
 #include "monitor/card.h"
 
 namespace monitor::check {
@@ -76,9 +77,7 @@ KernelComparison::OnCpu *KernelComparison::cpu_of(const trace::Event &event)
 	if (!event.has_cpu() || event.stream->is_user())
 		return nullptr;
 	const std::size_t cpu = std::min<std::size_t>(event.cpu(), 8192);
-	if (cpu >= cpus_.size())
-		cpus_.resize(cpu + 1);
-	return &cpus_[cpu];
+	return &grow_to(cpus_, cpu);
 }
 
 void KernelComparison::event(const trace::Event &event)

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/grow.h"
+
 namespace monitor::check {
 namespace {
 
@@ -104,9 +106,7 @@ KernelTotals::OnCpu *KernelTotals::cpu_of(const trace::Event &event)
 {
 	if (!event.has_cpu() || event.stream->is_user() || event.cpu() >= max_cpus_here)
 		return nullptr;
-	if (event.cpu() >= cpus_.size())
-		cpus_.resize(event.cpu() + 1);
-	return &cpus_[event.cpu()];
+	return &grow_to(cpus_, event.cpu());
 }
 
 void KernelTotals::event(const trace::Event &event)

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/grow.h"
 #include "reading/states/evaluator.h"
 #include "reading/states/recorded_runs.h"
 
@@ -25,9 +26,7 @@ public:
 
 	void run(const states::Run &run) override
 	{
-		if (run.subject >= all_.size())
-			all_.resize(run.subject + std::size_t{1});
-		Digest &digest = all_[run.subject];
+		Digest &digest = grow_to(all_, run.subject);
 		++digest.runs;
 		for (const std::uint64_t word : {std::uint64_t{run.state}, run.from, run.to})
 			digest.hash = (digest.hash ^ word) * 1099511628211u;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/escape.h"
+#include "base/grow.h"
 
 namespace monitor::check {
 namespace {
@@ -95,9 +96,7 @@ std::optional<std::size_t> ThrottledTime::group_of(std::uint64_t cgroup)
 
 std::uint64_t &ThrottledTime::busy(std::uint32_t cpu)
 {
-	if (cpu >= busy_.size())
-		busy_.resize(cpu + std::size_t{1});
-	return busy_[cpu];
+	return grow_to(busy_, cpu);
 }
 
 ThrottledTime::Lane *ThrottledTime::lane_of(const Thread &thread, std::uint32_t cpu)

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/grow.h"
+
 namespace monitor::check {
 namespace {
 
@@ -15,9 +17,7 @@ UserTimes::OnCpu *UserTimes::cpu(const trace::Event &event)
 {
 	if (!event.stream->has_cpu() || event.cpu() >= max_posting_cpus)
 		return nullptr;
-	if (event.cpu() >= cpus_.size())
-		cpus_.resize(event.cpu() + 1);
-	return &cpus_[event.cpu()];
+	return &grow_to(cpus_, event.cpu());
 }
 
 void UserTimes::apart(std::uint64_t ticks, std::uint64_t time)

@@ -10,6 +10,7 @@
 #include "answers/collection/packet_writer.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/grow.h"
 #include "lttng_events.h"
 #include "reading/events/merge.h"
 
@@ -130,9 +131,8 @@ public:
 		fields_.text(next.tid == Task::unknown ? "[unknown]" : next.name).number(next.tid);
 		fields_.number(unknown_prio);
 		add(at, switch_id_);
-		if (at.cpu >= running_.size())
-			running_.resize(at.cpu + std::size_t(1));
-		running_[at.cpu] = {next.tid, next.tid == Task::unknown ? "[unknown]" : std::string(next.name)};
+		grow_to(running_, at.cpu) = {next.tid,
+					     next.tid == Task::unknown ? "[unknown]" : std::string(next.name)};
 	}
 	// Adds a sched_wakeup at once, for readers that use only this; not if the trace has its own.
 	void sched_waking(const At &at, const Task &woken, std::int32_t prio, std::uint32_t target_cpu) override
@@ -227,12 +227,11 @@ public:
 private:
 	PacketWriter &stream(std::uint32_t cpu)
 	{
-		if (cpu >= streams_.size())
-			streams_.resize(cpu + std::size_t(1));
-		if (!streams_[cpu])
-			streams_[cpu] = std::make_unique<PacketWriter>(directory_ + "/channel0_" + std::to_string(cpu),
-								       uuid_, true, fold_.window_begin());
-		return *streams_[cpu];
+		std::unique_ptr<PacketWriter> &stream = grow_to(streams_, cpu);
+		if (!stream)
+			stream = std::make_unique<PacketWriter>(directory_ + "/channel0_" + std::to_string(cpu), uuid_,
+								true, fold_.window_begin());
+		return *stream;
 	}
 	void add(std::uint64_t time, std::uint32_t cpu, std::uint32_t id)
 	{

@@ -2,6 +2,7 @@
 #include "perfetto_ftrace.h"
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "perfetto_tracks.h"
 
 namespace monitor::exporting::perfetto {
@@ -38,9 +39,7 @@ FtraceBundles::OfCpu &FtraceBundles::of(std::uint32_t cpu)
 	if (cpu >= max_cpus)
 		throw Error("Perfetto reads at most 1024 CPUs, and this trace has a CPU " + std::to_string(cpu) +
 			    "; select some with --cpu");
-	if (cpu >= cpus_.size())
-		cpus_.resize(cpu + std::size_t(1));
-	return cpus_[cpu];
+	return grow_to(cpus_, cpu);
 }
 
 template <class Fill>

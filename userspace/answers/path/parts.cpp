@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/grow.h"
+
 namespace monitor::path {
 namespace {
 
@@ -75,9 +77,7 @@ Parts::Parts(Stretches &stretches, const Paths &paths, Who who, std::uint64_t lo
 			ticks_[part_of(link, paths.end_of(i))] += paths.end_of(i) - link.begin;
 			continue;
 		}
-		if (link.stretch->where >= lanes_.size())
-			lanes_.resize(link.stretch->where + std::size_t{1});
-		lanes_[link.stretch->where].links.push_back(i);
+		grow_to(lanes_, link.stretch->where).links.push_back(i);
 	}
 	const auto begin_of = [&](std::uint32_t link) { return links[link].begin; };
 	for (Lane &lane : lanes_)

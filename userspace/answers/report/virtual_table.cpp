@@ -9,6 +9,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/grow.h"
+
 namespace monitor::report {
 namespace {
 
@@ -130,8 +132,7 @@ VirtualReport::VirtualReport(const analyze::ThreadFold &fold, const cost::Virtua
 			continue;
 		fold.visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &usage) {
 			const std::size_t row = grouping.row_of(thread, cgroup);
-			sums.resize(std::max(sums.size(), row + 1));
-			sums[row].add(thread, usage, times);
+			grow_to(sums, row).add(thread, usage, times);
 		});
 	}
 	const auto all = static_cast<double>((fold.window_end() - fold.window_begin()) * fold.cpus().size());
