@@ -27,7 +27,6 @@ NamedWindow::StackTotals kind_of(const report::CallTree &tree, const trace::Cloc
 		    tree.without_room() && profile.frames[stack.frames.back()].function == report::CallTree::other;
 		if (is_rest || kind.stacks.size() >= max_shown_stacks) {
 			kind.other += stack.value;
-			++kind.others;
 			continue;
 		}
 		NamedWindow::Stack &shown = kind.stacks.emplace_back();

@@ -27,8 +27,8 @@ struct NamedWindow {
 		std::string by;
 		bool is_time = false;
 		std::uint64_t total = 0;
-		std::vector<Stack> stacks;           // the largest
-		std::uint64_t other = 0, others = 0; // part of the total: in `others` stacks, or beyond limits
+		std::vector<Stack> stacks;                      // the largest
+		std::uint64_t other = 0;                        // part of the total: in none of `stacks`
 		std::uint64_t truncated = 0, without_stack = 0; // of the total
 	};
 	std::int32_t process = 0, thread = 0;
