@@ -355,9 +355,9 @@ TEST_CASE("live stacks: on a screen nothing waits for names")
 	const auto second = next(2);
 	CHECK(second->unnamed == 0);
 	CHECK(folded(second->kinds.at(0)) == Folded{{"f;f;f", 1}});
-	CHECK(next(3)->is_late); // the thread that names is busy
+	CHECK(next(3)->is_pending); // the thread that names is busy
 	busy.unlock();
-	CHECK(!next(4)->is_late);
+	CHECK(!next(4)->is_pending);
 }
 
 } // namespace test_live_stacks

@@ -33,11 +33,13 @@ struct NamedWindow {
 	};
 	std::int32_t process = 0, thread = 0;
 	std::vector<StackTotals> kinds;
-	bool is_late = false;       // names are still being looked up, and there is nothing else here
+	bool is_pending = false;    // the names are still being looked up: nothing else is set, but process and thread
 	std::uint64_t unnamed = 0;  // frames without a name so far: shown as file+0xaddress
-	std::uint64_t left_out = 0; // number of stack descriptions beyond the limit, since the start
-	std::vector<std::uint32_t> users_without_room; // users with incomplete stacks
-	bool opener_lost = false;            // stacks in programs and libraries loaded from now on may be incomplete
+	std::uint64_t left_out = 0; // stacks whose frames were not kept, as there are too many, since the start
+	// UIDs with incomplete stacks: what their programs map exceeds the recorder's limits
+	std::vector<std::uint32_t> users_without_room;
+	// the process that opens code files ended: the stacks of code loaded from then on may be incomplete
+	bool opener_lost = false;
 	std::vector<std::string> missing;    // files that are gone or have changed: no names
 	std::vector<std::string> incomplete; // files whose debug information is damaged or incomplete
 };

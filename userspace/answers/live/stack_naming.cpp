@@ -79,7 +79,7 @@ void StackNaming::give_on(std::shared_ptr<Refresh> &refresh, std::shared_ptr<Nam
 		named = std::make_shared<NamedWindow>();
 		named->process = refresh->followed;
 		named->thread = refresh->followed_thread;
-		named->is_late = true;
+		named->is_pending = true;
 	}
 	refresh->stacks = std::move(named);
 	give_on_(std::exchange(refresh, nullptr));

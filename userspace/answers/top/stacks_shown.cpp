@@ -73,7 +73,7 @@ report::Table stacks_table(const NamedWindow::StackTotals &kind, unsigned width)
 
 std::string stacks_note(const NamedWindow &window)
 {
-	if (window.is_late)
+	if (window.is_pending)
 		return "the names of its stacks are being looked up";
 	std::vector<std::string> notes;
 	if (window.unnamed)
@@ -124,7 +124,7 @@ nlohmann::ordered_json stacks_json(const NamedWindow &window)
 			       {"without_stack_percent", percent(kind.without_stack, kind.total)},
 			       {"stacks", std::move(stacks)}};
 	}
-	return {{"named", !window.is_late && window.unnamed == 0},
+	return {{"named", !window.is_pending && window.unnamed == 0},
 		{"unnamed_frames", window.unnamed},
 		{"descriptions_left_out", window.left_out},
 		{"users_without_room", window.users_without_room},
