@@ -178,12 +178,12 @@ TEST_CASE("play: a scene does not depend on the way to it")
 				wandering.player.find_previous({});
 				break;
 			case 2:
-				wandering.player.go_on();
+				wandering.player.step_forwards();
 				break;
 			case 3:
 				wandering.player.go_to(time, step);
 				wandering.player.work(random() % 100);
-				wandering.player.give_up();
+				wandering.player.cancel();
 				break;
 			default:
 				wandering.player.go_to(time, step);
@@ -216,7 +216,7 @@ TEST_CASE("play: the past of a scene does not depend on the way to it, either")
 		CHECK(frame(played.player, played.trace) == frame(straight.player, straight.trace));
 	}
 	played.go(900, 20);
-	played.player.go_on();
+	played.player.step_forwards();
 	played.wait();
 	straight.go(920, 20);
 	CHECK(frame(played.player, played.trace) == frame(straight.player, straight.trace));

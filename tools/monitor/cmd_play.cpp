@@ -66,9 +66,9 @@ void print_frames(play::Player &player, const play::View &view, const PlayArgume
 		if (frame > 0 && player.is_at_end())
 			break;
 		if (frame > 0)
-			player.go_on();
+			player.step_forwards();
 		while (!player.work(events_between_progress))
-			line.show(fmt::format("monitor: reading, at {:.0f} % of the trace", player.part() * 100));
+			line.show(fmt::format("monitor: reading, at {:.0f} % of the trace", player.progress() * 100));
 		line.clear();
 		const play::Shown shown = play::draw(player.scene(), view, size.rows, size.columns, is_utf8);
 		fmt::print("{}{}", frame ? "\n" : "", shown.cells.as_text());

@@ -68,7 +68,7 @@ bool Play::tick()
 		is_paused_ = true;
 		message_ = "the end of the recording";
 	} else if (!is_late_) {
-		player_.go_on();
+		player_.step_forwards();
 	}
 	return true;
 }
@@ -214,7 +214,7 @@ bool Play::press(const KeyPress &key)
 		break;
 	case KeyPress::What::right:
 		is_paused_ = true;
-		player_.go_on();
+		player_.step_forwards();
 		break;
 	case KeyPress::What::home:
 		player_.go_to(player_.begin(), player_.step());
@@ -240,7 +240,7 @@ bool Play::press(const KeyPress &key)
 		if (player_.is_working()) {
 			was_finding_ = false;
 			is_paused_ = true;
-			player_.give_up();
+			player_.cancel();
 			take_scene();
 		} else {
 			view_.marked.reset();
@@ -261,7 +261,7 @@ std::string Play::note() const
 	if (!message_.empty())
 		return message_;
 	if (player_.is_working() && (is_paused_ || is_late_))
-		return fmt::format("reading, at {:.0f} % of the trace; escape stops here", player_.part() * 100);
+		return fmt::format("reading, at {:.0f} % of the trace; escape stops here", player_.progress() * 100);
 	return keys;
 }
 

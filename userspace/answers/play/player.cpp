@@ -84,37 +84,37 @@ void Player::go_to(std::uint64_t time, std::uint64_t step_ticks, unsigned past)
 	next_sample_ = target_ - steps * step_;
 	past_.clear();
 	start_from(next_sample_);
-	doing_ = Doing::going;
+	state_ = State::moving;
 }
 
-void Player::go_on()
+void Player::step_forwards()
 {
-	if (doing_ != Doing::nothing)
+	if (state_ != State::idle)
 		return;
 	target_ = end() - time_ < step_ ? end() : time_ + step_;
 	next_sample_ = target_;
-	doing_ = Doing::going;
+	state_ = State::moving;
 }
 
 void Player::find_next(std::optional<std::int32_t> tid)
 {
-	give_up();
+	cancel();
 	wanted_ = tid;
 	has_found_ = has_found_none_ = false;
-	doing_ = Doing::finding_next;
+	state_ = State::finding_next;
 }
 
 void Player::find_previous(std::optional<std::int32_t> tid)
 {
-	give_up();
+	cancel();
 	wanted_ = tid;
 	has_found_ = has_found_none_ = false;
 	search_to_ = time_;
-	doing_ = Doing::finding_previous;
+	state_ = State::finding_previous;
 	go_back_to_find();
 }
 
-// Searches the part from the last checkpoint before the searched part up to that part.
+// Searches from the last checkpoint before the searched range up to that range.
 void Player::go_back_to_find()
 {
 	const Checkpoint *checkpoint = search_to_ > 0 ? checkpoints_.before(search_to_ - 1) : nullptr;
@@ -122,11 +122,11 @@ void Player::go_back_to_find()
 	restart(checkpoint);
 }
 
-void Player::give_up()
+void Player::cancel()
 {
-	if (doing_ == Doing::nothing)
+	if (state_ == State::idle)
 		return;
-	doing_ = Doing::nothing;
+	state_ = State::idle;
 	time_ = std::clamp(folded_to_, begin(), end());
 	while (item_ != Item::end && pull_->time() <= time_) { // at the same time, or before the recording's start
 		fold_item();
@@ -137,14 +137,14 @@ void Player::give_up()
 	sample();
 }
 
-double Player::part() const
+double Player::progress() const
 {
 	const std::uint64_t at = std::clamp(folded_to_, begin(), end());
 	return static_cast<double>(at - begin()) / static_cast<double>(end() - begin());
 }
 
 // Whether the current item is about the wanted thread.
-bool Player::concerns() const
+bool Player::is_wanted() const
 {
 	const trace::Event &event = pull_->event();
 	if (event.is_control() || event.stream->is_recorder())
@@ -195,7 +195,7 @@ void Player::sample()
 }
 
 // Folds one item, or ends a step. False: the target is reached.
-bool Player::step_going()
+bool Player::step_moving()
 {
 	if (item_ != Item::end && pull_->time() <= next_sample_) {
 		fold_item();
@@ -215,15 +215,15 @@ bool Player::step_going()
 // Folds one item. False: the search is over.
 bool Player::step_finding()
 {
-	const bool is_forwards = doing_ == Doing::finding_next;
+	const bool is_forwards = state_ == State::finding_next;
 	if (item_ == Item::end || pull_->time() > end() || (!is_forwards && pull_->time() >= search_to_))
 		return false;
 	const std::uint64_t time = pull_->time();
 	const bool is_within = time >= begin() && (!is_forwards || time > time_);
 	const bool is_event = item_ == Item::event;
-	bool concerned = is_within && is_event && concerns();
+	bool concerned = is_within && is_event && is_wanted();
 	fold_item();
-	concerned = concerned || (is_within && is_event && concerns());
+	concerned = concerned || (is_within && is_event && is_wanted());
 	item_ = pull_->next();
 	if (concerned) {
 		has_found_ = true;
@@ -236,7 +236,7 @@ void Player::found()
 {
 	if (has_found_)
 		return go_to(found_at_, step_);
-	if (doing_ == Doing::finding_previous && search_from_ > begin()) {
+	if (state_ == State::finding_previous && search_from_ > begin()) {
 		search_to_ = search_from_;
 		return go_back_to_find();
 	}
@@ -246,15 +246,15 @@ void Player::found()
 
 bool Player::work(std::uint64_t events)
 {
-	for (std::uint64_t i = 0; i < events && doing_ != Doing::nothing; ++i) {
-		if (doing_ == Doing::going) {
-			if (!step_going())
-				doing_ = Doing::nothing;
+	for (std::uint64_t i = 0; i < events && state_ != State::idle; ++i) {
+		if (state_ == State::moving) {
+			if (!step_moving())
+				state_ = State::idle;
 		} else if (!step_finding()) {
 			found();
 		}
 	}
-	return doing_ == Doing::nothing;
+	return state_ == State::idle;
 }
 
 Scene Player::scene() const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Moves through a trace, forwards and backwards, and makes the scene at its position.
-// A move is requested, then done by work() in parts, so that a large trace never blocks the caller, who may show the
+// A move is requested, then done by work() in pieces, so that a large trace never blocks the caller, who may show the
 // progress, or request something else meanwhile. Forwards it pulls events and folds them; backwards it starts from the
 // last earlier checkpoint (checkpoints.h). One thread. Invariant: when no work is left, exactly the events and gaps up
 // to time() are folded, whatever the moves were.
@@ -28,35 +28,35 @@ public:
 	Player(const Player &) = delete; // the fold points to its observer
 	Player &operator=(const Player &) = delete;
 
-	// The time in which all probes were attached, in ticks.
+	// From when until when all probes were attached, in ticks.
 	std::uint64_t begin() const { return fold_->window_begin(); }
 	std::uint64_t end() const { return fold_->window_end(); }
 	const trace::Clock &clock() const { return trace_.description().clock; }
 	std::uint64_t time() const { return time_; }
 	std::uint64_t step() const { return step_; }
 	// The target of a move in progress, else time().
-	std::uint64_t target() const { return doing_ == Doing::going ? target_ : time_; }
+	std::uint64_t target() const { return state_ == State::moving ? target_ : time_; }
 
-	// The first time at which the running threads of as many CPUs are known as ever within this many events;
-	// begin() if none are. Called before anything else.
+	// The first time at which the running thread is known on the most CPUs, among the first `max_events` events;
+	// begin() if it is known on none. Called before anything else.
 	std::uint64_t find_known(std::uint64_t max_events = usual_spacing);
 
 	// Each request cancels the previous one. Times outside of the recording are replaced by its start or end.
 	// `past`: steps per CPU, including the one at `time`.
 	void go_to(std::uint64_t time, std::uint64_t step_ticks, unsigned past = past_steps);
 	// Goes one step forward, or to the end of the recording.
-	void go_on();
+	void step_forwards();
 	// Goes to the next or the previous event of a thread; without one, to any event.
 	void find_next(std::optional<std::int32_t> tid);
 	void find_previous(std::optional<std::int32_t> tid);
 	// Cancels, and stays at the position reached.
-	void give_up();
+	void cancel();
 
 	// Processes this many events; true: no work is left.
 	bool work(std::uint64_t events);
-	bool is_working() const { return doing_ != Doing::nothing; }
+	bool is_working() const { return state_ != State::idle; }
 	// The fold's progress through the trace, from 0 to 1.
-	double part() const;
+	double progress() const;
 	// The last find_*() found nothing, and the position is the old one.
 	bool has_found_none() const { return has_found_none_; }
 	bool is_at_end() const { return time_ == end(); }
@@ -64,18 +64,18 @@ public:
 	Scene scene() const;
 
 private:
-	enum class Doing : std::uint8_t { nothing, going, finding_next, finding_previous };
+	enum class State : std::uint8_t { idle, moving, finding_next, finding_previous };
 
 	void start_from(std::uint64_t time);
 	void restart(const Checkpoint *checkpoint);
 	void pull_from(std::uint64_t time);
 	void pass_to(std::uint64_t time);
 	void fold_item();
-	bool concerns() const;
+	bool is_wanted() const;
 	void sample();
 	void go_back_to_find();
 	void found();
-	bool step_going();
+	bool step_moving();
 	bool step_finding();
 
 	trace::Trace &trace_;
@@ -89,7 +89,7 @@ private:
 	std::uint64_t folded_to_ = 0;                         // everything up to here is folded
 	std::uint64_t since_checkpoint_ = 0;                  // number of events
 
-	Doing doing_ = Doing::nothing;
+	State state_ = State::idle;
 	std::uint64_t time_ = 0, step_ = 1;
 	std::uint64_t target_ = 0, next_sample_ = 0;
 	std::vector<std::vector<PastStep>> past_; // by CPU, oldest first

@@ -67,7 +67,7 @@ void Scenes::go_to(std::uint64_t time, std::uint64_t step, const IsOver &is_over
 		player.go_to(time, step, 1);
 		while (!player.work(events_between_scene_looks))
 			if (is_over && is_over()) {
-				player.give_up();
+				player.cancel();
 				break;
 			}
 	} catch (...) { // the fold may have processed an event only partly
