@@ -41,9 +41,10 @@ struct Sample {
 
 	// When events match, and how many are undecided.
 	std::pair<Times, std::uint64_t> matching(const std::string &expression,
-						 filter::Judge judge = filter::Judge::reader)
+						 filter::Evaluator evaluator = filter::Evaluator::reader)
 	{
-		const filter::Filter filter(expression, trace.description(), trace.begin_time(), {}, nullptr, judge);
+		const filter::Filter filter(expression, trace.description(), trace.begin_time(), {}, nullptr,
+					    evaluator);
 		Times times;
 		visit([&](const trace::Event &event, const filter::Running &running) {
 			if (filter.can_match(*event.cls) && filter.matches(event, running))
@@ -97,15 +98,15 @@ TEST_CASE("short forms: a probe knows the event alone, and says which form it le
 {
 	Sample sample;
 	const std::string expression = "name == \"sys_exit\" and id == \"openat\"";
-	CHECK(sample.matching(expression, filter::Judge::probe) == std::pair(Times{1130}, 0UL));
-	const auto left_out = [&](const std::string &text, filter::Judge judge) {
-		const filter::Filter filter(text, sample.trace.description(), 0, {}, nullptr, judge);
+	CHECK(sample.matching(expression, filter::Evaluator::probe) == std::pair(Times{1130}, 0UL));
+	const auto left_out = [&](const std::string &text, filter::Evaluator evaluator) {
+		const filter::Filter filter(text, sample.trace.description(), 0, {}, nullptr, evaluator);
 		return filter::left_out(filter, sample.trace.description(),
 					[&](const trace::EventClass &cls) { return filter.can_match(cls); });
 	};
-	CHECK(left_out(expression, filter::Judge::probe).name == "id");
-	CHECK(left_out(expression, filter::Judge::reader).form == nullptr);
-	CHECK(left_out("name == \"other\" and at == 5", filter::Judge::reader).form->id == 301);
+	CHECK(left_out(expression, filter::Evaluator::probe).name == "id");
+	CHECK(left_out(expression, filter::Evaluator::reader).form == nullptr);
+	CHECK(left_out("name == \"other\" and at == 5", filter::Evaluator::reader).form->id == 301);
 }
 
 TEST_CASE("short forms: a row of an event without the field has that of the call it ends")

@@ -68,7 +68,7 @@ void judge_counts(trace::Trace &trace, const RecordingInfo &info, Statements &st
 		try {
 			if (why_not.empty())
 				added.filter.emplace(count.expression, trace.description(), trace.first_time(),
-						     filter::KnownNames{}, nullptr, filter::Judge::probe);
+						     filter::KnownNames{}, nullptr, filter::Evaluator::probe);
 		} catch (const Error &) {
 			// The file is untrusted, and no event may have the names.
 		}

@@ -146,7 +146,7 @@ void judge_times(trace::Trace &trace, const RecordingInfo &info, const std::stri
 		try {
 			added.definition = std::make_unique<activities::Definition>(
 			    activities::compile({time.name, time.start, time.end, "", key, "", false, "--time"},
-						trace.description(), trace.first_time(), filter::Judge::probe));
+						trace.description(), trace.first_time(), filter::Evaluator::probe));
 			added.pairs = std::make_unique<activities::Pairs>(*added.definition);
 		} catch (const Error &error) { // the file is untrusted, and no event may have the names
 			added.refusal = error.what();

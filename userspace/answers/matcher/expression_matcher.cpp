@@ -52,7 +52,7 @@ public:
 				asked_.push_back(
 				    {target, text,
 				     filter::Filter(text, description, begin_time, {}, more_classes ? &doubts : nullptr,
-						    filter::Judge::probe)});
+						    filter::Evaluator::probe)});
 			} catch (const Refusal &refusal) { // names the expression among several
 				throw Refusal(option_of(target), text, refusal.position().offset, refusal.sentence());
 			}

@@ -45,7 +45,7 @@ void Rehearsal::prepare(Input &input, const std::string &condition, const std::s
 			std::vector<std::string> *doubts)
 {
 	input.filter.emplace(condition, trace_.description(), trace_.first_time(), filter::KnownNames{}, doubts,
-			     filter::Judge::probe);
+			     filter::Evaluator::probe);
 	const auto &classes = trace_.description().classes();
 	input.has_key = !key.empty();
 	input.keys.resize(classes.size());

@@ -42,31 +42,31 @@ filter::PairText pair_of(const DefinitionText &text)
 
 std::unique_ptr<const filter::Filter> pattern(const std::string &text, const std::string &where,
 					      const trace::Description &description, std::uint64_t begin_time,
-					      filter::Judge judge)
+					      filter::Evaluator evaluator)
 {
 	try {
 		return std::make_unique<const filter::Filter>(text, description, begin_time, filter::KnownNames{},
-							      nullptr, judge);
+							      nullptr, evaluator);
 	} catch (const Refusal &error) {
 		throw Error(where + ": " + error.what());
 	}
 }
 
 Definition compile(const DefinitionText &text, const trace::Description &description, std::uint64_t begin_time,
-		   filter::Judge judge)
+		   filter::Evaluator evaluator)
 {
 	Definition made;
 	made.name = text.name;
 	made.nested = text.nested;
 	const filter::PairText pair = pair_of(text);
-	made.start = pattern(pair.start, text.where + ", start", description, begin_time, judge);
-	made.end = pattern(pair.end, text.where + ", end", description, begin_time, judge);
+	made.start = pattern(pair.start, text.where + ", start", description, begin_time, evaluator);
+	made.end = pattern(pair.end, text.where + ", end", description, begin_time, evaluator);
 	if (pair.within_ns)
 		made.within = ticks_within(pair.within_ns, description.clock.frequency_hz);
 	const std::string key = text.where + ", key";
 	constexpr auto takes = Keys::Takes::integers_and_texts;
-	Keys keys[] = {{pair.start_key, description, begin_time, key.c_str(), takes, judge},
-		       {pair.end_key, description, begin_time, key.c_str(), takes, judge}};
+	Keys keys[] = {{pair.start_key, description, begin_time, key.c_str(), takes, evaluator},
+		       {pair.end_key, description, begin_time, key.c_str(), takes, evaluator}};
 	share_machines(keys);
 	const KeySide sides[] = {{&keys[0], made.start.get(), "starts it"}, {&keys[1], made.end.get(), "ends it"}};
 	expect_comparable(sides, description, key);

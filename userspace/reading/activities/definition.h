@@ -45,9 +45,9 @@ struct Definition {
 // Throws Error naming `where`.
 std::unique_ptr<const filter::Filter> pattern(const std::string &text, const std::string &where,
 					      const trace::Description &description, std::uint64_t begin_time,
-					      filter::Judge judge = filter::Judge::reader);
+					      filter::Evaluator evaluator = filter::Evaluator::reader);
 // Compiles a pair of events. Throws Error naming `where`.
 Definition compile(const DefinitionText &text, const trace::Description &description, std::uint64_t begin_time,
-		   filter::Judge judge = filter::Judge::reader);
+		   filter::Evaluator evaluator = filter::Evaluator::reader);
 
 } // namespace monitor::activities

@@ -25,7 +25,7 @@ Error unknown_name(const std::string &name, const trace::Description &descriptio
 		   Keys::Takes takes)
 {
 	std::vector<std::string> known = {"thread", "process"};
-	for (const std::string_view each : filter::names_of_every_event())
+	for (const std::string_view each : filter::common_properties())
 		known.emplace_back(each);
 	for (const auto &cls : description.classes())
 		for (const trace::Field &field : cls->fields)
@@ -123,7 +123,7 @@ void Cell::append(std::string &bytes) const
 }
 
 Keys::Keys(std::vector<std::string> names, const trace::Description &description, std::uint64_t begin_time,
-	   const char *option, Takes takes, filter::Judge judge)
+	   const char *option, Takes takes, filter::Evaluator evaluator)
     : names_(std::move(names)), clock_(&description.clock), begin_time_(begin_time),
       classes_(description.classes().size())
 {
@@ -137,8 +137,8 @@ Keys::Keys(std::vector<std::string> names, const trace::Description &description
 				      expression.text == "dev");
 		for (const auto &cls : description.classes()) {
 			Part part;
-			part.resolved = filter::resolve(expression, *cls, {},
-							judge == filter::Judge::reader ? &description : nullptr);
+			part.resolved = filter::resolve(
+			    expression, *cls, {}, evaluator == filter::Evaluator::reader ? &description : nullptr);
 			needs_threads_ = needs_threads_ || part.resolved.source.is_derived();
 			if (part.resolved.source.from == filter::ValueSource::From::time)
 				part.resolved.source.is_signed = true; // bits() is in ns since the start

@@ -93,7 +93,8 @@ public:
 	// `time` is in ns since `begin_time`. The description must outlive this.
 	// A reader also finds what earlier events say of one that lacks it, as its filters do.
 	Keys(std::vector<std::string> names, const trace::Description &description, std::uint64_t begin_time,
-	     const char *option, Takes takes = Takes::integers_and_texts, filter::Judge judge = filter::Judge::reader);
+	     const char *option, Takes takes = Takes::integers_and_texts,
+	     filter::Evaluator evaluator = filter::Evaluator::reader);
 
 	const std::vector<std::string> &names() const { return names_; }
 	bool empty() const { return names_.empty(); }

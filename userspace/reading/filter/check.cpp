@@ -99,7 +99,7 @@ private:
 	bool is_known(const Expression &name) const
 	{
 		const auto has_it = [&](const trace::EventClass *cls) { return cls->find(name.text) != nullptr; };
-		return is_of_every_event(name) || find(name, known_) || std::ranges::any_of(classes_, has_it);
+		return is_common_property(name) || find(name, known_) || std::ranges::any_of(classes_, has_it);
 	}
 
 	// Whether the name may be that of a class that comes later.
@@ -143,7 +143,7 @@ private:
 			for (const trace::Field &field : cls->fields)
 				known.insert(field.name);
 		if (!name.is_field)
-			known.insert(names_of_every_event().begin(), names_of_every_event().end());
+			known.insert(common_properties().begin(), common_properties().end());
 		for (const KnownName &each : known_)
 			if (!name.is_field && each.lacking.empty())
 				known.insert(each.name);
@@ -218,7 +218,7 @@ private:
 			else if (!types.number && !types.real)
 				fail(constant.at, fmt::format("{} is a text: compare it with a string in double quotes",
 							      readable(left.text)));
-			else if (is_of_every_event(left) && left.text == "time")
+			else if (is_common_property(left) && left.text == "time")
 				expect_unit(constant);
 		}
 	}
@@ -227,7 +227,7 @@ private:
 	Names known_texts(const Expression &name, const Types &types) const
 	{
 		Names known;
-		if (is_of_every_event(name) && name.text == "name") {
+		if (is_common_property(name) && name.text == "name") {
 			for (const trace::EventClass *cls : classes_)
 				known.insert(cls->name);
 		} else if (!types.text) {

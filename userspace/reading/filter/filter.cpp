@@ -23,7 +23,7 @@ bool asks_for(const Expression &expression, std::string_view name)
 } // namespace
 
 Filter::Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time,
-	       const KnownNames &known, std::vector<std::string> *doubts, Judge judge)
+	       const KnownNames &known, std::vector<std::string> *doubts, Evaluator evaluator)
     : condition_(std::make_unique<const Expression>(parse(untrusted_text))), programs_(description.classes().size()),
       is_derived_(description.classes().size())
 {
@@ -33,7 +33,7 @@ Filter::Filter(std::string_view untrusted_text, const trace::Description &descri
 	common.clock = &description.clock;
 	common.begin_time = begin_time;
 	common.known = &known;
-	common.derives_from = judge == Judge::reader ? &description : nullptr;
+	common.derives_from = evaluator == Evaluator::reader ? &description : nullptr;
 	find_uses(*condition_, known);
 	for (const auto &cls : description.classes()) {
 		programs_[cls->index] = compile(*condition_, *cls, common);

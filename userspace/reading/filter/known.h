@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names besides the event's that a condition may use, such as the state of a CPU.
+// Names that the caller defines, which a condition may use besides the event's, such as the state of a CPU.
 // The names are given when the filter is made, the values (Knowledge) whenever an event is matched. They take
 // precedence over a property or a field of the same name; event.NAME is always the field. Invariant: a condition that
 // needed an unknown value has set asked_unknown, so its result is not relied upon.
@@ -34,14 +34,14 @@ public:
 
 	virtual ~Knowledge() = default;
 
-	bool number(std::uint32_t place, std::uint64_t &value) { return settled(find_number(place, value)); }
-	bool text(std::uint32_t place, std::string_view &value) { return settled(find_text(place, value)); }
+	bool number(std::uint32_t index, std::uint64_t &value) { return settled(find_number(index, value)); }
+	bool text(std::uint32_t index, std::string_view &value) { return settled(find_text(index, value)); }
 	// Whether an unknown value was needed since the last call.
 	bool take_asked_unknown() { return std::exchange(asked_unknown_, false); }
 
 protected:
-	virtual Answer find_number(std::uint32_t place, std::uint64_t &value) = 0;
-	virtual Answer find_text(std::uint32_t place, std::string_view &value) = 0;
+	virtual Answer find_number(std::uint32_t index, std::uint64_t &value) = 0;
+	virtual Answer find_text(std::uint32_t index, std::string_view &value) = 0;
 
 private:
 	bool settled(Answer answer)

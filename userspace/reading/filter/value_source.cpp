@@ -58,13 +58,13 @@ Resolved of_every_event(const Property &property)
 	return made;
 }
 
-Resolved of_known(const KnownName &name, std::size_t place)
+Resolved of_known(const KnownName &name, std::size_t index)
 {
 	Resolved made;
 	made.type = name.is_text ? Type::text : Type::number;
 	made.may_be_absent = true;
 	made.source.from = name.is_text ? From::known_text : From::known_number;
-	made.source.place = static_cast<std::uint32_t>(place);
+	made.source.index = static_cast<std::uint32_t>(index);
 	made.max = name.max;
 	made.labels = name.labels.get();
 	return made;
@@ -153,7 +153,7 @@ bool ValueSource::text(const trace::Event &event, const Running &running, std::s
 		return known != nullptr;
 	}
 	if (from == From::known_text)
-		return running.knowledge && running.knowledge->text(place, value);
+		return running.knowledge && running.knowledge->text(index, value);
 	value = from == From::text_field || from == From::optional_text_field ? field.get<std::string_view>(event)
 		: from == From::name                                          ? std::string_view(event.cls->name)
 									      : std::string_view(event.stream->name);
@@ -208,12 +208,12 @@ std::string name_of(const ValueSource &source)
 	return source.field.field() ? source.field.field()->name : "";
 }
 
-bool is_of_every_event(const Expression &name)
+bool is_common_property(const Expression &name)
 {
 	return find_property(name) != nullptr;
 }
 
-const std::vector<std::string_view> &names_of_every_event()
+const std::vector<std::string_view> &common_properties()
 {
 	static const std::vector<std::string_view> names = [] {
 		std::vector<std::string_view> all;

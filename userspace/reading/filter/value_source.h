@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Where a name's value comes from: a field of the event's class, or a property that every event has.
-// resolve() looks a name up in one event class when the expression is compiled for it; the Source is then read per
-// event. A value that a short form of monitor's own events lacks may be derived from earlier events: the call that a
-// sys_exit ends from its entry, the name of a thread that exits. resolve() then finds it like a field, if it is given
-// the description, which has the long form. A value that an event lacks - the CPU of the recorder's own events, a
-// thread that no token reported - is absent, never 0. Invariant: a number of a Source is within min and max of its
-// Resolved.
+// resolve() looks a name up in one event class when the expression is compiled for it; the ValueSource is then read per
+// event. Some events have a short form, without fields whose values follow from earlier events: sys_exit without its
+// call, which its sys_enter has, and sched_process_exit without the thread's name. Given the description, which has the
+// long form, resolve() finds such values like fields. A value that an event lacks - the CPU of the recorder's own
+// events, a thread that no event named - is absent, never 0. Invariant: a number of a ValueSource is within min and max
+// of its Resolved.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@
 
 namespace monitor::filter {
 
-// The thread that was running where the event was posted, if known; names of threads are valid during the call. Also
-// the values of the filter's additional names.
+// What an expression may use besides the event: the thread that was running on its CPU, if known, and the values of the
+// caller's names (known.h). Names of threads are valid during the call.
 struct Running {
 	std::int64_t tid = trace::Threads::unknown;
 	const trace::Threads *threads = nullptr;
 	Knowledge *knowledge = nullptr;
 };
 
-// Where conditions are evaluated: a reader has earlier events, a probe only the current one.
-enum class Judge : std::uint8_t { reader, probe };
+// Who evaluates conditions: a reader has earlier events, a probe only the current one.
+enum class Evaluator : std::uint8_t { reader, probe };
 
 struct ValueSource {
 	enum class From : std::uint8_t {
@@ -60,7 +60,7 @@ struct ValueSource {
 
 	From from = From::field;
 	bool is_signed = false;
-	std::uint32_t place = 0; // index in KnownNames
+	std::uint32_t index = 0; // in KnownNames
 	trace::FieldRef field;
 
 	// A number as 64 bits, `time` in ticks. False: the event has none.
@@ -89,7 +89,7 @@ struct ValueSource {
 			value = static_cast<std::uint64_t>(running.tid);
 			return running.tid != trace::Threads::unknown;
 		case From::known_number:
-			return running.knowledge && running.knowledge->number(place, value);
+			return running.knowledge && running.knowledge->number(index, value);
 		case From::call_id:
 			value = call(event, running).id;
 			return call(event, running).is_known;
@@ -143,7 +143,7 @@ struct Resolved {
 Resolved resolve(const Expression &name, const trace::EventClass &cls, const KnownNames &known = {},
 		 const trace::Description *derives_from = nullptr);
 
-// The known name that is meant; nullptr: none.
+// The caller's name that the expression refers to; nullptr: none.
 const KnownName *find(const Expression &name, const KnownNames &known);
 
 // Parses a name as in expressions: with `event.` it is a field, even if every event has a property of this name.
@@ -151,11 +151,11 @@ Expression name_expression(const std::string &name);
 // The source of a key that probes compare as a number; `thread` means tid. nullopt: the class lacks it.
 std::optional<ValueSource> key_source(const std::string &name, const trace::EventClass &cls);
 
-// The name in expressions.
+// Its name in expressions.
 std::string name_of(const ValueSource &source);
 // Whether the name is a property of every event, not a field.
-bool is_of_every_event(const Expression &name);
+bool is_common_property(const Expression &name);
 // The names of these properties.
-const std::vector<std::string_view> &names_of_every_event();
+const std::vector<std::string_view> &common_properties();
 
 } // namespace monitor::filter

@@ -7,7 +7,7 @@ Filter::Body::Body(const Trace &trace, std::string_view expression)
     : core_(trace.core()), filter_(detail::guarded([&] {
 	      const auto &opened = core_->trace();
 	      return monitor::filter::Filter(expression, opened.description(), opened.begin_time(), {}, nullptr,
-					     monitor::filter::Judge::probe);
+					     monitor::filter::Evaluator::probe);
       })),
       asks_who_runs_(filter_.needs_threads())
 {
