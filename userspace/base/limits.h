@@ -10,8 +10,8 @@ namespace monitor {
 inline constexpr std::size_t max_description_bytes = 16u << 20;      // of `metadata`
 inline constexpr std::size_t max_description_file_bytes = 64u << 20; // of metadata and .monitor/*, copied or parsed
 
-// Numbers of CPUs are indices of tables, of which some take a hundred kilobytes for each. A kernel is built for 8192 at
-// most; what is above is no CPU.
+// A CPU number is an index of tables, some of which take a hundred kilobytes per CPU. Kernels are built for at most
+// 8192 CPUs; a number from there on is invalid.
 inline constexpr std::uint32_t max_cpu_numbers = 1 << 13;
 
 } // namespace monitor
