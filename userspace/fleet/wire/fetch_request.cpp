@@ -46,14 +46,14 @@ std::optional<FetchRequest> parse_fetch_request(std::string_view untrusted_text)
 
 std::optional<std::uint64_t> parse_hex64(std::string_view untrusted_text)
 {
-	std::uint64_t store = 0;
+	std::uint64_t number = 0;
 	if (untrusted_text.empty())
-		return store;
+		return number;
 	const char *const end = untrusted_text.data() + untrusted_text.size();
-	const auto read = std::from_chars(untrusted_text.data(), end, store, 16);
+	const auto read = std::from_chars(untrusted_text.data(), end, number, 16);
 	if (untrusted_text.size() != store_digits || read.ec != std::errc{} || read.ptr != end)
 		return {};
-	return store;
+	return number;
 }
 
 } // namespace monitor::fleet

@@ -14,17 +14,17 @@ namespace {
 
 constexpr std::size_t max_reply_bytes = 256;
 
-bool starts_like_a_name(std::string_view name, std::size_t max_chars)
+bool has_valid_length_and_start(std::string_view name, std::size_t max_chars)
 {
 	return !name.empty() && name.size() <= max_chars && name[0] != '.' && name[0] != '-';
 }
 
-std::string inboxes_of(std::string_view host)
+std::string inbox_prefix(std::string_view host)
 {
-	std::string inboxes = "_INBOX.";
+	std::string prefix = "_INBOX.";
 	for (const char c : host)
-		inboxes += c == '.' ? '_' : c;
-	return inboxes + '.';
+		prefix += c == '.' ? '_' : c;
+	return prefix + '.';
 }
 
 // ".B.B.B.B.B.B", with '*' for bits that are not fixed.
@@ -36,7 +36,7 @@ std::string bit_tokens(unsigned bits, unsigned fixed)
 	return tokens;
 }
 
-std::optional<unsigned> number_of(std::string_view text)
+std::optional<unsigned> parse_number(std::string_view text)
 {
 	unsigned number = 0;
 	const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -47,23 +47,23 @@ std::optional<unsigned> number_of(std::string_view text)
 
 } // namespace
 
-bool has_only(std::string_view text, std::string_view signs)
+bool has_only(std::string_view text, std::string_view punctuation)
 {
-	return std::ranges::all_of(text, [signs](char c) {
+	return std::ranges::all_of(text, [punctuation](char c) {
 		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		       signs.find(c) != std::string_view::npos;
+		       punctuation.find(c) != std::string_view::npos;
 	});
 }
 
 bool is_host_name(std::string_view untrusted_name)
 {
-	return starts_like_a_name(untrusted_name, max_host_name) && untrusted_name != "all" &&
+	return has_valid_length_and_start(untrusted_name, max_host_name) && untrusted_name != "all" &&
 	       has_only(untrusted_name, ".-");
 }
 
 bool is_run_name(std::string_view untrusted_name)
 {
-	return starts_like_a_name(untrusted_name, 64) && has_only(untrusted_name, "._-");
+	return has_valid_length_and_start(untrusted_name, 64) && has_only(untrusted_name, "._-");
 }
 
 std::string subject_of(std::string_view kind, std::string_view host)
@@ -80,7 +80,7 @@ std::optional<Shard> parse_shard(std::string_view text)
 	const std::size_t slash = text.find('/');
 	if (slash == std::string_view::npos)
 		return {};
-	const auto number = number_of(text.substr(0, slash)), count = number_of(text.substr(slash + 1));
+	const auto number = parse_number(text.substr(0, slash)), count = parse_number(text.substr(slash + 1));
 	if (!number || !count || *count == 0 || *count > max_shards || (*count & (*count - 1)) || *number >= *count)
 		return {};
 	return Shard{*number, *count};
@@ -134,15 +134,15 @@ std::optional<Subject> parse_subject(std::string_view untrusted_subject)
 
 std::string make_inbox(std::string_view host)
 {
-	return inboxes_of(host) + random_hex(128);
+	return inbox_prefix(host) + random_hex(128);
 }
 
 bool is_reply_of(std::string_view host, std::string_view untrusted_reply)
 {
-	const std::string inboxes = inboxes_of(host);
-	if (untrusted_reply.size() > max_reply_bytes || !untrusted_reply.starts_with(inboxes))
+	const std::string prefix = inbox_prefix(host);
+	if (untrusted_reply.size() > max_reply_bytes || !untrusted_reply.starts_with(prefix))
 		return false;
-	const std::string_view rest = untrusted_reply.substr(inboxes.size());
+	const std::string_view rest = untrusted_reply.substr(prefix.size());
 	return !rest.empty() && has_only(rest, ".") && rest.front() != '.' && rest.back() != '.' &&
 	       rest.find("..") == std::string_view::npos;
 }

@@ -17,8 +17,8 @@ namespace monitor::fleet {
 
 inline constexpr std::size_t max_host_name = 63;
 
-// Whether it has only letters, digits and these signs.
-bool has_only(std::string_view text, std::string_view signs);
+// Whether it has only letters, digits and these characters.
+bool has_only(std::string_view text, std::string_view punctuation);
 
 // As from `hostname`: letters, digits, '.' and '-', starting with neither of the latter. "all" is reserved for all
 // hosts.
