@@ -117,7 +117,7 @@ int print_pmu(const std::string &pattern, bool json)
 	return 0;
 }
 
-Json to_json(const pmu::Measured &measured)
+Json to_json(const pmu::ResolvedMeasurement &measured)
 {
 	const pmu::Measurement &it = measured.measurement;
 	auto events = Json::array();
@@ -130,10 +130,10 @@ Json to_json(const pmu::Measured &measured)
 		{"missing", it.missing}, {"events", events},      {"unknown", measured.unknown}};
 }
 
-void print_group(const pmu::Group &group, const std::vector<pmu::Measured> &all)
+void print_group(const pmu::Group &group, const std::vector<pmu::ResolvedMeasurement> &all)
 {
 	fmt::print("{}: {}\n", printable(group.name), printable(group.description));
-	for (const pmu::Measured &measured : all) {
+	for (const pmu::ResolvedMeasurement &measured : all) {
 		const pmu::Measurement &it = measured.measurement;
 		const std::string unit = it.unit.empty() ? "" : " [" + it.unit + "]";
 		fmt::print("  {:<14} {}{}{}\n", printable(it.name), printable(it.formula), printable(unit),
@@ -150,7 +150,7 @@ int print_groups(bool json)
 		const pmu::Group group = pmu::load_group(name, machine);
 		const auto all = pmu::measure_group(group, machine);
 		auto measurements = Json::array();
-		for (const pmu::Measured &measured : all)
+		for (const pmu::ResolvedMeasurement &measured : all)
 			measurements.push_back(to_json(measured));
 		groups.push_back({{"group", name},
 				  {"description", group.description},

@@ -36,7 +36,7 @@ std::string default_unit(Per per, const std::string &of_events)
 	return per == Per::counters ? "" : per == Per::time ? "%" : of_events + (per == Per::seconds ? "/s" : "");
 }
 
-void check_units(const std::string &name, const Measured &measured)
+void check_units(const std::string &name, const ResolvedMeasurement &measured)
 {
 	const auto is_ns = [](const Event &event) { return event.unit == "ns"; };
 	const auto in_ns = std::count_if(measured.events.begin(), measured.events.end(), is_ns);
@@ -60,9 +60,9 @@ std::string why_missing(const std::vector<Event> &events, const Machine &machine
 	return why_not(events, machine);
 }
 
-Measured unknown(const GroupLine &line, const std::string &event, const Machine &machine)
+ResolvedMeasurement unknown(const GroupLine &line, const std::string &event, const Machine &machine)
 {
-	Measured measured;
+	ResolvedMeasurement measured;
 	measured.measurement.name = line.name;
 	measured.measurement.unit = line.formula.unit;
 	measured.measurement.per = line.formula.per;
@@ -94,9 +94,9 @@ bool is_same_counter(const perf_event_attr &a, const perf_event_attr &b)
 	       a.exclude_user == b.exclude_user && a.exclude_kernel == b.exclude_kernel && a.exclude_hv == b.exclude_hv;
 }
 
-Measured measure(const std::string &name, const Formula &formula, const Machine &machine)
+ResolvedMeasurement measure(const std::string &name, const Formula &formula, const Machine &machine)
 {
-	Measured measured;
+	ResolvedMeasurement measured;
 	Measurement &it = measured.measurement;
 	it.name = name;
 	it.per = formula.per;
@@ -112,9 +112,9 @@ Measured measure(const std::string &name, const Formula &formula, const Machine 
 	return measured;
 }
 
-std::vector<Measured> measure_group(const Group &group, const Machine &machine)
+std::vector<ResolvedMeasurement> measure_group(const Group &group, const Machine &machine)
 {
-	std::vector<Measured> all;
+	std::vector<ResolvedMeasurement> all;
 	for (const GroupLine &line : lines_for(group, machine.families)) {
 		try {
 			const std::string name = unknown_of(line.formula, machine);

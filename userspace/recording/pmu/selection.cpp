@@ -73,7 +73,7 @@ private:
 			return;
 		groups_.push_back(name);
 		bool needs_pmu = false;
-		for (Measured &measured : measure_group(load_group(name, machine_), machine_)) {
+		for (ResolvedMeasurement &measured : measure_group(load_group(name, machine_), machine_)) {
 			Measurement &measurement = measured.measurement;
 			if (is_taken(measurement.name))
 				measurement.name += " (" + name + ")";

@@ -27,14 +27,14 @@ std::size_t find(const Selection &selection, std::size_t set, const Event &event
 
 } // namespace
 
-void Sets::add(const Measured &measured)
+void Sets::add(const ResolvedMeasurement &resolved)
 {
-	Measurement measurement = measured.measurement;
+	Measurement measurement = resolved.measurement;
 	if (measurement.missing.empty()) {
-		const std::size_t set = choose(measured.events);
+		const std::size_t set = choose(resolved.events);
 		std::vector<std::size_t> counters;
-		for (const Event &event : measured.events)
-			counters.push_back(put(set, event));
+		for (const Event &event : resolved.events)
+			counters.push_back(find_or_add(set, event));
 		for (auto *terms : {&measurement.numerator, &measurement.denominator})
 			for (Term &term : *terms)
 				term.counter = counters[term.counter];
@@ -85,7 +85,7 @@ std::size_t Sets::choose(const std::vector<Event> &events)
 	return selection_.sets.size() - 1;
 }
 
-std::size_t Sets::put(std::size_t set, const Event &event)
+std::size_t Sets::find_or_add(std::size_t set, const Event &event)
 {
 	const std::size_t known = find(selection_, set, event);
 	if (known != none)

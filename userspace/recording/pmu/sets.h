@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which counters are scheduled together. Called by selection.cpp, one measurement at a time.
+// Which counters are scheduled together: a set is one group of perf_event_open(), as `group` here means a group of
+// measurements (groups.h). Called by selection.cpp, one measurement at a time.
 // Invariants: the counters of a measurement are in one set; the hardware counters of a set are of one PMU; a set of
 // software counters has no hardware counter unless a measurement needs both, so that it is counted without a pause.
 #pragma once
@@ -15,13 +16,13 @@ public:
 	Sets(Selection &selection, const Machine &machine) : selection_(selection), machine_(machine) {}
 
 	// Assigns counters to the measurement, new ones or those of others, and appends it to the selection.
-	void add(const Measured &measured);
+	void add(const ResolvedMeasurement &resolved);
 
 private:
 	std::size_t missing_from(std::size_t set, const std::vector<Event> &events) const;
 	bool has_room(std::size_t set, const std::vector<Event> &events) const;
 	std::size_t choose(const std::vector<Event> &events);
-	std::size_t put(std::size_t set, const Event &event);
+	std::size_t find_or_add(std::size_t set, const Event &event);
 
 	Selection &selection_;
 	const Machine &machine_;

@@ -105,9 +105,11 @@ private:
 	{
 		const std::size_t colon = format.find(':');
 		const std::string where = format.substr(0, colon);
-		__u64 *word = where == "config1" ? &of().config1 : where == "config2" ? &of().config2 : nullptr;
+		__u64 *word = where == "config1"   ? &attributes().config1
+			      : where == "config2" ? &attributes().config2
+						   : nullptr;
 		if (where == "config")
-			word = &of().config;
+			word = &attributes().config;
 		if (!word || colon == std::string::npos)
 			throw Error("{}: the PMU {} expects it in {}, which is not supported", term, pmu_, format);
 		for (const std::string &range : split(format.substr(colon + 1), ',')) {
@@ -120,7 +122,7 @@ private:
 		if (value)
 			throw Error("{}: the value does not fit into {} of the PMU {}", term, format, pmu_);
 	}
-	perf_event_attr &of() { return event_.attributes; }
+	perf_event_attr &attributes() { return event_.attributes; }
 
 	fs::path directory_;
 	std::string pmu_;
@@ -148,8 +150,8 @@ std::string find_pmu(const std::string &devices, const std::string &pmu)
 	if (std::find(all.begin(), all.end(), pmu) != all.end())
 		return pmu;
 	const auto core = std::find_if(all.begin(), all.end(), is_core_pmu);
-	const bool is_asked = pmu == "cpu" || pmu == "armv8_pmuv3";
-	return is_asked && core != all.end() ? *core : "";
+	const bool is_core_alias = pmu == "cpu" || pmu == "armv8_pmuv3";
+	return is_core_alias && core != all.end() ? *core : "";
 }
 
 std::string pmu_of_type(const std::string &devices, unsigned type)
