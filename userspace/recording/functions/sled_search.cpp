@@ -40,9 +40,10 @@ void add_xray(const ElfImage &image, std::vector<card::FunctionSled> &sleds)
 					   EDC_SLED_XRAY_ENTRY}; // the last: LOG_ARGS_ENTER
 	const std::vector<XraySled> table = functions::table<XraySled>(image, "xray_instr_map");
 	for (std::size_t i = 0; i < table.size(); ++i) {
-		const std::uint64_t place = image.section("xray_instr_map")->address + i * sizeof(XraySled);
+		const std::uint64_t element_address = image.section("xray_instr_map")->address + i * sizeof(XraySled);
 		if (table[i].version >= 2 && table[i].kind < std::size(kinds))
-			sleds.push_back({place + static_cast<std::uint64_t>(table[i].address), kinds[table[i].kind]});
+			sleds.push_back(
+			    {element_address + static_cast<std::uint64_t>(table[i].address), kinds[table[i].kind]});
 	}
 }
 
@@ -69,7 +70,7 @@ bool is_entry(const card::FunctionSled &sled)
 }
 
 // Offset of the exit instruction.
-std::uint64_t place_of_exit(const card::FunctionSled &sled)
+std::uint64_t exit_offset(const card::FunctionSled &sled)
 {
 	if (sled.kind == EDC_SLED_NOP_RETURN)
 		return sled.offset + nop_bytes;
@@ -82,7 +83,7 @@ std::uint64_t end_of(const card::FunctionSled &sled)
 	return sled.offset + (is_nop ? nop_bytes : xray_bytes);
 }
 
-unsigned first_bytes_of(const card::FunctionSled &sled)
+unsigned first_instruction_bytes(const card::FunctionSled &sled)
 {
 	switch (sled.kind) {
 	case EDC_SLED_XRAY_ENTRY:
@@ -97,9 +98,9 @@ unsigned first_bytes_of(const card::FunctionSled &sled)
 
 // Whether the sled may be overwritten: it is in the function, starts with a reached instruction, nothing else in it is
 // reached, and the rest is padding. The library also compares its code (preload/patch.c).
-bool is_free(const card::FunctionSled &sled, const CodePart &part, const Exits &found)
+bool can_be_overwritten(const card::FunctionSled &sled, const CodePart &part, const Exits &found)
 {
-	const std::uint64_t rest = sled.offset + first_bytes_of(sled), end = end_of(sled);
+	const std::uint64_t rest = sled.offset + first_instruction_bytes(sled), end = end_of(sled);
 	if (!part.contains(end - 1) || !found.starts.contains(sled.offset))
 		return false;
 	for (std::uint64_t at = sled.offset + 1; at < end; ++at)
@@ -129,21 +130,23 @@ std::vector<card::FunctionSled> sleds_of(const std::vector<card::FunctionSled> &
 	for (const CodePart &part : parts) {
 		auto sled = std::ranges::lower_bound(all, part.address, {}, &card::FunctionSled::offset);
 		for (; sled != all.end() && part.contains(sled->offset); ++sled) {
-			if (!is_free(*sled, part, found) || (!sleds.empty() && sled->offset < end_of(sleds.back()) &&
-							     sled->offset >= sleds.back().offset))
+			if (!can_be_overwritten(*sled, part, found) ||
+			    (!sleds.empty() && sled->offset < end_of(sleds.back()) &&
+			     sled->offset >= sleds.back().offset))
 				return {};
 			sleds.push_back(*sled);
 		}
 	}
 	const std::uint64_t start = parts.front().address;
 	const auto entries = std::ranges::count_if(sleds, is_entry);
-	const bool starts = entries == 1 && is_entry(sleds.front()) && sleds.front().offset - start <= endbr_bytes;
-	const bool leaves = std::ranges::all_of(found.exits, [&](const card::FunctionExit &exit) {
+	const bool starts_with_entry =
+	    entries == 1 && is_entry(sleds.front()) && sleds.front().offset - start <= endbr_bytes;
+	const bool has_all_exits = std::ranges::all_of(found.exits, [&](const card::FunctionExit &exit) {
 		return std::ranges::any_of(sleds, [&](const card::FunctionSled &sled) {
-			return !is_entry(sled) && place_of_exit(sled) == exit.offset;
+			return !is_entry(sled) && exit_offset(sled) == exit.offset;
 		});
 	});
-	if (!starts || !leaves || sleds.size() != found.exits.size() + 1)
+	if (!starts_with_entry || !has_all_exits || sleds.size() != found.exits.size() + 1)
 		sleds.clear();
 	return sleds;
 }
