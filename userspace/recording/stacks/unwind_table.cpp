@@ -9,10 +9,10 @@ namespace {
 
 using eh::Bytes, eh::Cie, eh::Fde, eh::Numbers;
 
-// DWARF's numbers of the registers of x86-64
+// DWARF register numbers of x86-64
 constexpr std::uint64_t frame_pointer = 6, stack_pointer = 7, return_address = 16;
 constexpr std::size_t max_remembered = 64;
-constexpr std::size_t max_cie_instructions = 256; // bytes; compilers write some ten, and each FDE starts with them
+constexpr std::size_t max_cie_instructions = 256; // bytes; compilers write about ten
 
 // The unwind state at one address.
 struct State {
@@ -92,7 +92,7 @@ edc_unwind_row row_at(std::uint64_t address, const State &state)
 	if (state.is_return_unknown || state.fp == State::Fp::unknown ||
 	    (state.fp == State::Fp::at_cfa && !(fp_at_cfa && fits(state.fp_offset, INT8_MIN, INT8_MAX))))
 		return row;
-	const auto take = [&](std::uint8_t rule, std::int64_t cfa) {
+	const auto set_rule = [&](std::uint8_t rule, std::int64_t cfa) {
 		row.rule = rule;
 		row.cfa = static_cast<std::int16_t>(cfa);
 		row.fp = state.fp == State::Fp::same
@@ -100,22 +100,22 @@ edc_unwind_row row_at(std::uint64_t address, const State &state)
 			     : static_cast<std::int8_t>(fp_at_cfa ? state.fp_offset / 8 : EDC_UNWIND_FP_AT_FP);
 	};
 	if (state.cfa == State::Cfa::plt) {
-		take(EDC_UNWIND_PLT, state.offset);
+		set_rule(EDC_UNWIND_PLT, state.offset);
 	} else if (fits(state.offset, INT16_MIN, INT16_MAX)) {
 		if (state.cfa == State::Cfa::stack_pointer)
-			take(EDC_UNWIND_SP, state.offset / 8);
+			set_rule(EDC_UNWIND_SP, state.offset / 8);
 		else if (state.cfa == State::Cfa::frame_pointer)
-			take(EDC_UNWIND_FP, state.offset / 8);
+			set_rule(EDC_UNWIND_FP, state.offset / 8);
 		else if (state.cfa == State::Cfa::indirect)
-			take(EDC_UNWIND_INDIRECT, state.offset / 8);
+			set_rule(EDC_UNWIND_INDIRECT, state.offset / 8);
 	}
 	return row;
 }
 
 // Runs the instructions of a CIE (without rows) or of an FDE.
-class Run {
+class Interpreter {
 public:
-	Run(const Cie &cie, std::uint64_t address, std::uint64_t end, RowList *rows)
+	Interpreter(const Cie &cie, std::uint64_t address, std::uint64_t end, RowList *rows)
 	    : cie_(cie), address_(address), end_(end), rows_(rows)
 	{
 	}
@@ -126,8 +126,8 @@ public:
 		Numbers numbers(instructions, address_of_bytes);
 		while (!numbers.at_end()) {
 			const auto code = numbers.fixed<std::uint8_t>();
-			if (!(code & 0xc0 ? packed(code, numbers, state, initial)
-					  : plain(code, numbers, state, initial)) ||
+			if (!(code & 0xc0 ? primary_opcode(code, numbers, state, initial)
+					  : extended_opcode(code, numbers, state, initial)) ||
 			    numbers.is_bad()) {
 				state = State{};
 				return false;
@@ -158,7 +158,7 @@ private:
 		}
 	}
 
-	bool packed(std::uint8_t code, Numbers &numbers, State &state, const State &initial)
+	bool primary_opcode(std::uint8_t code, Numbers &numbers, State &state, const State &initial)
 	{
 		const std::uint64_t operand = code & 0x3f;
 		if (code >> 6 == 1)
@@ -171,27 +171,27 @@ private:
 		return true;
 	}
 
-	void expression_of(std::uint64_t number, Bytes expression, State &state)
+	void set_expression(std::uint64_t number, Bytes expression, State &state)
 	{
 		const bool at_frame_pointer = expression.size() == 2 && expression[0] == std::byte{0x76} &&
 					      expression[1] == std::byte{0}; // breg6 0
 		set_register(state, number, at_frame_pointer ? State::Fp::at_frame_pointer : State::Fp::unknown);
 	}
 
-	bool plain(std::uint8_t code, Numbers &numbers, State &state, const State &initial)
+	bool extended_opcode(std::uint8_t code, Numbers &numbers, State &state, const State &initial)
 	{
 		switch (code) {
 		case 0x00: // nop
 			return true;
 		case 0x01: // set_loc
-			return jump(numbers.pointer(cie_.encoding), state);
-		case 0x02:
+			return set_location(numbers.pointer(cie_.encoding), state);
+		case 0x02: // advance_loc1
 			advance(numbers.fixed<std::uint8_t>(), state);
 			return true;
-		case 0x03:
+		case 0x03: // advance_loc2
 			advance(numbers.fixed<std::uint16_t>(), state);
 			return true;
-		case 0x04:
+		case 0x04: // advance_loc4
 			advance(numbers.fixed<std::uint32_t>(), state);
 			return true;
 		case 0x0a: // remember_state
@@ -229,11 +229,11 @@ private:
 			numbers.unsigned_leb();
 			return true;
 		default:
-			return of_register(code, numbers, state, initial);
+			return register_opcode(code, numbers, state, initial);
 		}
 	}
 
-	bool of_register(std::uint8_t code, Numbers &numbers, State &state, const State &initial)
+	bool register_opcode(std::uint8_t code, Numbers &numbers, State &state, const State &initial)
 	{
 		const std::uint64_t number = numbers.unsigned_leb();
 		switch (code) {
@@ -244,7 +244,7 @@ private:
 		case 0x06: // restore_extended
 			restore(number, state, initial);
 			return true;
-		case 0x07: // undefined: of the return address, it is the outermost frame
+		case 0x07: // undefined: without a return address, the frame is the outermost
 			if (number == return_address)
 				state.is_outermost = true;
 			else
@@ -259,7 +259,7 @@ private:
 			set_register(state, number, State::Fp::unknown);
 			return true;
 		case 0x10: // expression
-			expression_of(number, numbers.block(), state);
+			set_expression(number, numbers.block(), state);
 			return true;
 		case 0x11: // offset_extended_sf
 			set_register(state, number, State::Fp::at_cfa,
@@ -278,7 +278,7 @@ private:
 		}
 	}
 
-	bool jump(std::uint64_t to, const State &state)
+	bool set_location(std::uint64_t to, const State &state)
 	{
 		if (to < address_ || to > end_)
 			return false;
@@ -307,28 +307,29 @@ std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> bytes, std::
 	eh::Section section(bytes, address, kind);
 	RowList rows;
 	std::unordered_map<const Cie *, State> initial_states;
-	std::uint64_t end = 0, last = 0; // of the code, and of where a thread may be in it
+	std::uint64_t end = 0, rules_end = 0; // of the last FDE's code, and of the addresses its rules apply to
 	for (const Fde &fde : section.fdes()) {
 		if (!has_rows(fde) || fde.first < end)
 			continue; // the first FDE for an address wins
 		if (end && fde.first > end)
-			rows.add(without_rule(last));
+			rows.add(without_rule(rules_end));
 		const auto [of_cie, is_new] = initial_states.try_emplace(fde.cie);
 		const State &initial = of_cie->second;
 		if (is_new)
-			Run(*fde.cie, 0, ~0ull, nullptr)
+			Interpreter(*fde.cie, 0, ~0ull, nullptr)
 			    .run(fde.cie->instructions, section.address_of(fde.cie->instructions), of_cie->second,
 				 State{});
 		State state = initial;
-		Run run(*fde.cie, fde.first, fde.end, &rows);
-		run.run(fde.instructions, section.address_of(fde.instructions), state, initial);
-		if (run.address() < fde.end)
-			rows.add(row_at(run.address(), state));
+		Interpreter interpreter(*fde.cie, fde.first, fde.end, &rows);
+		interpreter.run(fde.instructions, section.address_of(fde.instructions), state, initial);
+		if (interpreter.address() < fde.end)
+			rows.add(row_at(interpreter.address(), state));
 		end = fde.end;
-		last = fde.end + fde.cie->is_signal_frame; // includes the address after the system call
+		// a signal's return code ends with a system call, during which a thread's address is fde.end
+		rules_end = fde.end + fde.cie->is_signal_frame;
 	}
 	if (end)
-		rows.add(without_rule(last));
+		rows.add(without_rule(rules_end));
 	return rows.take();
 }
 
