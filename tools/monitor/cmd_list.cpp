@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `monitor list`: prints events on standard output, problems of the trace on standard error. Events before --from are
 // read for thread names and current threads, but not printed; --quick skips them. Selecting threads by anything but
-// TIDs takes an extra pass. Exit code: 0, or 1 if the trace has problems; a pipe closed by its reader is not one.
+// TIDs takes an extra pass. Exit code: 1 if the trace has problems and all was printed, else 0, also if the reader of
+// the output closed it.
 #include "commands.h"
 
 #include <csignal>
@@ -39,34 +40,36 @@ int list(const ListOptions &options)
 
 	Trace trace = open_trace(options.directories, options.tdl);
 	const Selection &selection = options.selection;
-	const TimeRange asked = selection.range(trace, {trace.first_time(), trace.end_time()});
+	const TimeRange range = selection.range(trace, {trace.first_time(), trace.end_time()});
 	const EventSelection selected = selection.events(trace);
 	const std::optional<filter::Filter> filter = selection.event_filter(trace);
-	const auto is_asked = [&](const Event &event, std::int64_t running, const Threads &threads) {
+	const auto is_selected = [&](const Event &event, std::int64_t running, const Threads &threads) {
 		return selected.includes(event, running) && (!filter || filter->matches(event, {running, &threads}));
 	};
 	// a write to a closed pipe must return EPIPE, not kill the process
 	std::signal(SIGPIPE, SIG_IGN);
-	ListingOptions only = options.listing;
-	only.events = event_names(only.events, trace.description());
-	only.clock = only.clock || (!only.json && selection.is_by_clock());
-	Listing listing(trace, only, STDOUT_FILENO);
+	ListingOptions listing_options = options.listing;
+	listing_options.events = event_names(listing_options.events, trace.description());
+	listing_options.clock = listing_options.clock || (!listing_options.json && selection.is_by_clock());
+	Listing listing(trace, listing_options, STDOUT_FILENO);
 	for (const auto &cls : trace.description().classes())
 		if (filter && !filter->can_match(*cls))
 			listing.leave_out(*cls);
-	bool is_read = true;
+	bool is_output_open = true;
 	const auto pass = [&](const Event &event) { listing.pass(event); };
-	const auto print = [&](const Event &event) -> bool { return is_read = listing.print(event, is_asked); };
+	const auto print = [&](const Event &event) -> bool {
+		return is_output_open = listing.print(event, is_selected);
+	};
 	const auto gap = [&](const StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) {
 		listing.gap(stream);
 	};
-	if (options.quick && asked.from > 0) {
-		merge_from(trace, asked, trace.problems(), pass, print, gap);
+	if (options.quick && range.from > 0) {
+		merge_from(trace, range, trace.problems(), pass, print, gap);
 	} else {
 		const auto visit = [&](const Event &event) -> bool {
-			return event.time >= asked.from ? print(event) : (pass(event), true);
+			return event.time >= range.from ? print(event) : (pass(event), true);
 		};
-		merge(trace, {0, asked.to}, visit, gap);
+		merge(trace, {0, range.to}, visit, gap);
 	}
 	listing.flush();
 	const bool is_all = selection.is_all() && options.listing.events.empty();
@@ -74,12 +77,12 @@ int list(const ListOptions &options)
 		std::fputs(is_all ? "monitor: this trace has no events\n"
 				  : "monitor: no event of this trace matches the options\n",
 			   stderr);
-	if (const std::string unknown = analyze::recording_of(trace).unknown_text();
-	    !listing.printed_any() && !unknown.empty())
-		print_note("monitor: {}\n", unknown);
+	if (const std::string unknown_times = analyze::recording_of(trace).unknown_text();
+	    !listing.printed_any() && !unknown_times.empty())
+		print_note("monitor: {}\n", unknown_times);
 	if (filter)
 		print_undecided(*filter);
-	return print_problems(trace.problems()) && is_read ? 1 : 0;
+	return print_problems(trace.problems()) && is_output_open ? 1 : 0;
 }
 
 } // namespace
