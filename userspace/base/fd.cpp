@@ -67,6 +67,22 @@ std::string read_text(const std::string &path, std::size_t max_bytes)
 	return text;
 }
 
+ssize_t read_at(int fd, std::span<std::byte> to, std::uint64_t offset)
+{
+	std::size_t have = 0;
+	while (have < to.size()) {
+		const ssize_t n = ::pread(fd, to.data() + have, to.size() - have, static_cast<off_t>(offset + have));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			break;
+		have += static_cast<std::size_t>(n);
+	}
+	return static_cast<ssize_t>(have);
+}
+
 void write_all(int fd, std::span<const std::byte> bytes, const std::string &path)
 {
 	while (!bytes.empty()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -85,6 +86,9 @@ std::string read_file(const std::string &path, std::size_t max_bytes);
 // The whole text of a (proc) file, or its start up to max_bytes; "" if it cannot be read or is no regular file.
 // Throws Error if this process can open no more files.
 std::string read_text(const std::string &path, std::size_t max_bytes = std::string::npos);
+
+// Read until `to` is full or the file ends; returns the number of bytes, or -1 with errno.
+ssize_t read_at(int fd, std::span<std::byte> to, std::uint64_t offset);
 
 // Write all bytes or throw Error("cannot write PATH: reason").
 void write_all(int fd, std::span<const std::byte> bytes, const std::string &path);

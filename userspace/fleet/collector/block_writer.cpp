@@ -34,16 +34,10 @@ int write_at(int fd, std::span<const std::byte> bytes, std::uint64_t offset, std
 
 int read_block(int fd, std::uint64_t offset, std::array<std::byte, block_bytes> &block)
 {
-	for (std::size_t have = 0; have < block.size();) {
-		const ssize_t n =
-		    ::pread(fd, block.data() + have, block.size() - have, static_cast<off_t>(offset + have));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? errno : EIO;
-		have += static_cast<std::size_t>(n);
-	}
-	return 0;
+	const ssize_t n = read_at(fd, block, offset);
+	if (n < 0)
+		return errno;
+	return n == static_cast<ssize_t>(block.size()) ? 0 : EIO;
 }
 
 bool is_hole(const std::array<std::byte, block_bytes> &block)

@@ -184,19 +184,10 @@ int TraceTail::read(const BlockRun &run, std::span<std::byte> to)
 	const Fd file(::open((directory_ + '/' + run.stream).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
 	if (!file && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
 		return errno;
-	std::size_t have = 0;
-	while (file && have < to.size()) {
-		const ssize_t n = ::pread(file.get(), to.data() + have, to.size() - have,
-					  static_cast<off_t>(run.first * block_bytes + have));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno;
-		if (n == 0)
-			break;
-		have += static_cast<std::size_t>(n);
-	}
-	if (have == to.size())
+	const ssize_t n = file ? read_at(file.get(), to, run.first * block_bytes) : 0;
+	if (n < 0)
+		return errno;
+	if (n == static_cast<ssize_t>(to.size()))
 		return 0;
 	vanish(run.stream, run.first, run.count);
 	return ENOENT;
