@@ -211,8 +211,7 @@ int run_history(const ArchiveArguments &arguments)
 		fmt::print("{}", plot_text(charts));
 	else
 		print_table(archive::history_table(listing.entries, figures), arguments.format());
-	if (!arguments.plot.file.empty())
-		write_svg(charts, arguments.plot.file, archive::history_note(listing.entries));
+	write_svg(charts, arguments.plot.file, archive::history_note(listing.entries));
 	if (arguments.format() == Format::text)
 		fmt::print("{}", archive::history_note(listing.entries));
 	return std::max(print_sentences(listing.problems), print_sentences(problems));

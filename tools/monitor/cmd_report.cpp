@@ -88,8 +88,7 @@ int print_answer(const ReportArguments &arguments, const std::vector<std::string
 	const auto expect = arguments.report->in_statistics ? expect_times : expect_events;
 	expect(trace, std::string("the report ") + arguments.report->name);
 	const reports::Answer answer = arguments.report->answer(arguments, trace);
-	if (!arguments.plot.file.empty())
-		write_svg(answer.charts, arguments.plot.file, answer.notes);
+	write_svg(answer.charts, arguments.plot.file, answer.notes);
 	fmt::print("{}{}", answer.head == head ? "" : answer.head, answer.text);
 	head = answer.head;
 	return print_problems(trace.problems());

@@ -187,8 +187,7 @@ void print_below(const trace::Trace &trace, const StatArguments &arguments, cons
 	if (is_text(arguments))
 		fmt::print("{}", counted_from_text(trace, arguments));
 	fmt::print(is_text(arguments) ? stdout : stderr, "{}", text);
-	if (!arguments.plot.file.empty())
-		write_svg(charts, arguments.plot.file, text);
+	write_svg(charts, arguments.plot.file, text);
 }
 
 // A table and its histograms. `ticks`: values are in ticks of this clock.
@@ -416,8 +415,7 @@ void print_periods(trace::Trace &trace, const StatArguments &arguments, Charts &
 		fmt::print(is_text(arguments) ? stdout : stderr,
 			   "events were lost in {} of {} periods: counts are too small\n", fold.periods().lossy,
 			   fold.periods().count);
-	if (!arguments.plot.file.empty())
-		write_svg(charts, arguments.plot.file, "");
+	write_svg(charts, arguments.plot.file, "");
 }
 
 int run_stat(const StatArguments &arguments)

@@ -28,6 +28,8 @@ std::string plot_text(const std::vector<plot::Chart> &charts)
 
 void write_svg(const std::vector<plot::Chart> &charts, const std::string &file, const std::string &notes)
 {
+	if (file.empty())
+		return;
 	print_beside_answer();
 	const std::string svg = plot::to_svg(charts, notes);
 	std::error_code unknown;

@@ -26,7 +26,7 @@ inline plot::Look terminal_look()
 	return {width ? width : plot::Look{}.width, locale_is_utf8()};
 }
 std::string plot_text(const std::vector<plot::Chart> &charts);
-// `notes`: lines about losses and unknowns. Replaces an existing file atomically. Throws Error.
+// `file`: "" for none. `notes`: lines about losses and unknowns. Replaces an existing file atomically. Throws Error.
 void write_svg(const std::vector<plot::Chart> &charts, const std::string &file, const std::string &notes);
 
 } // namespace monitor
