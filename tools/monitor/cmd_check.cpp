@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `monitor check`: verifies a trace against independent counts, or against rules. Exit code 0 only if all checks pass.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -43,8 +45,30 @@ void print_json(const std::vector<check::Statement> &statements)
 	fmt::print("{}\n", json_dump(all, 1));
 }
 
-void print_violations(const rules::Outcome &outcome)
+void print_text(const std::vector<check::Statement> &statements, bool quiet)
 {
+	std::size_t failed = 0;
+	for (const check::Statement &statement : statements) {
+		const bool fails = statement.verdict == check::Verdict::fails;
+		failed += fails;
+		if (fails || !quiet)
+			print_verdict(check::word(statement.verdict), 13, fails, statement.text);
+	}
+	if (failed)
+		fmt::print("{} of {} statements about this trace do not hold\n", failed, statements.size());
+}
+
+const char *word(const rules::Outcome &outcome)
+{
+	using Verdict = rules::Outcome::Verdict;
+	return outcome.verdict == Verdict::holds ? "ok" : outcome.verdict == Verdict::fails ? "FAILS" : "not checked";
+}
+
+void print_outcome(const rules::Outcome &outcome, bool fails)
+{
+	print_verdict(word(outcome), 11, fails, outcome.text);
+	if (!fails)
+		return;
 	for (const rules::Shown &shown : outcome.shown) {
 		fmt::print("    {}:\n", printable(shown.what));
 		for (const std::string &line : shown.events)
@@ -53,12 +77,6 @@ void print_violations(const rules::Outcome &outcome)
 	if (outcome.tally.violated > outcome.shown.size())
 		fmt::print("    and {} more; --violations N shows more\n",
 			   outcome.tally.violated - outcome.shown.size());
-}
-
-const char *word(const rules::Outcome &outcome)
-{
-	using Verdict = rules::Outcome::Verdict;
-	return outcome.verdict == Verdict::holds ? "ok" : outcome.verdict == Verdict::fails ? "FAILS" : "not checked";
 }
 
 nlohmann::ordered_json to_json(const rules::Outcome &outcome)
@@ -92,9 +110,7 @@ int check_rules(const CheckArguments &arguments, trace::Trace &trace)
 		if (arguments.json)
 			all.push_back(to_json(outcome));
 		else if (fails || !arguments.quiet)
-			print_verdict(word(outcome), 11, fails, outcome.text);
-		if (fails && !arguments.json)
-			print_violations(outcome);
+			print_outcome(outcome, fails);
 	}
 	if (arguments.json)
 		fmt::print("{}\n", json_dump(all, 1));
@@ -113,18 +129,8 @@ int run_check(const CheckArguments &arguments)
 		fleet::judge_clock_loops(trace, arguments.directories.front(), statements);
 	if (!arguments.sync.empty())
 		check::judge_causality(trace, {arguments.sync[0], arguments.sync[1], arguments.key}, statements);
-	std::size_t failed = 0;
-	for (const check::Statement &statement : statements) {
-		const bool fails = statement.verdict == check::Verdict::fails;
-		failed += fails;
-		if (!arguments.json && (fails || !arguments.quiet))
-			print_verdict(check::word(statement.verdict), 13, fails, statement.text);
-	}
-	if (arguments.json)
-		print_json(statements);
-	else if (failed)
-		fmt::print("{} of {} statements about this trace do not hold\n", failed, statements.size());
-	return failed ? 1 : 0;
+	arguments.json ? print_json(statements) : print_text(statements, arguments.quiet);
+	return std::ranges::count(statements, check::Verdict::fails, &check::Statement::verdict) ? 1 : 0;
 }
 
 } // namespace

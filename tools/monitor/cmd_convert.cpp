@@ -152,6 +152,16 @@ Error nothing_matches()
 	return Error("nothing in this trace matches the options");
 }
 
+exporting::Converted write_events(const ConvertArguments &arguments, trace::Trace &trace,
+				  const analyze::RecordingInfo &info, const analyze::Scope &scope,
+				  const std::string &path)
+{
+	if (arguments.format().format == Target::lttng)
+		return exporting::write_lttng(trace, info, scope, path);
+	exporting::Output output(path);
+	return exporting::write_perfetto(trace, info, {scope, arguments.flows}, output);
+}
+
 int convert_events(const ConvertArguments &arguments, const std::string &path)
 {
 	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
@@ -163,13 +173,7 @@ int convert_events(const ConvertArguments &arguments, const std::string &path)
 	};
 	if (!scope.cpus.empty() && std::ranges::none_of(trace.streams(), is_included))
 		throw nothing_matches();
-	exporting::Converted converted;
-	if (arguments.format().format == Target::lttng) {
-		converted = exporting::write_lttng(trace, info, scope, path);
-	} else {
-		exporting::Output output(path);
-		converted = exporting::write_perfetto(trace, info, {scope, arguments.flows}, output);
-	}
+	const exporting::Converted converted = write_events(arguments, trace, info, scope, path);
 	print_written(path, converted.size_bytes, fmt::format("{} events", converted.events),
 		      missing_text(converted, info, true));
 	tell_what_is_unknown(info);
@@ -207,6 +211,16 @@ public:
 	const trace::Trace &trace() const { return trace_; }
 	const trace::Losses &losses() const { return losses_; }
 	const analyze::RecordingInfo &info() const { return info_; }
+
+	std::string content() const
+	{
+		std::vector<std::string> names;
+		for (const report::Profile &profile : profiles_)
+			names.push_back(has_stacks()
+					    ? fmt::format("{} stacks of {}", profile.stacks.size(), profile.name)
+					    : fmt::format("{} kinds of sleeps", profile.stacks.size()));
+		return fmt::format("{}", fmt::join(names, ", "));
+	}
 
 	exporting::ProfileOrigin origin() const
 	{
@@ -266,11 +280,7 @@ int convert_stacks(const ConvertArguments &arguments, const std::string &path)
 	else
 		exporting::write_speedscope(from.profiles(), from.origin(), output);
 	output.finish();
-	std::vector<std::string> names;
-	for (const report::Profile &profile : from.profiles())
-		names.push_back(from.has_stacks() ? fmt::format("{} stacks of {}", profile.stacks.size(), profile.name)
-						  : fmt::format("{} kinds of sleeps", profile.stacks.size()));
-	print_written(path, output.size_bytes(), fmt::format("{}", fmt::join(names, ", ")),
+	print_written(path, output.size_bytes(), from.content(),
 		      missing_text({0, 0, 0, {}, from.losses()}, from.info(), false));
 	tell_what_is_unknown(from.info());
 	return print_problems(from.trace().problems());

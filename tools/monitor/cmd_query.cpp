@@ -120,10 +120,8 @@ bool command(query::Database &database, const std::string &line)
 	if (name == ".tables")
 		for (const std::string &table : database.tables())
 			fmt::print("{}\n", printable(table));
-	else if (name == ".schema" && !argument.empty())
-		fmt::print("{}\n", printable_lines(database.schema(argument)));
 	else if (name == ".schema")
-		for (const std::string &table : database.tables())
+		for (const std::string &table : argument.empty() ? database.tables() : std::vector{argument})
 			fmt::print("{}\n", printable_lines(database.schema(table)));
 	else if (name == ".help")
 		fmt::print("{}", prompt_help);
