@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "fleet/wire/hub.h"
+#include "fleet/wire/names.h"
 #include "problems.h"
 
 namespace monitor {
@@ -45,6 +46,12 @@ std::set<std::string> hosts_of(const std::string &directory)
 
 } // namespace
 
+void expect_run_name(const std::string &run)
+{
+	if (!fleet::is_run_name(run))
+		throw Error("--run: a name has letters, digits, '.', '_' and '-', at most 64");
+}
+
 void add_fleet_access(CLI::App &verb, FleetAccess &access)
 {
 	add_option(verb, "--keys", "DIR", access.keys,
@@ -77,15 +84,9 @@ void OperatorSession::expect_connection() const
 void add_fleet(CLI::App &app, int &exit_code)
 {
 	CLI::App *fleet = app.add_subcommand("fleet", "record many hosts as one");
-	add_fleet_init(*fleet, exit_code);
-	add_fleet_status(*fleet, exit_code);
-	add_fleet_record(*fleet, exit_code);
-	add_fleet_stop(*fleet, exit_code);
-	add_fleet_snapshot(*fleet, exit_code);
-	add_fleet_fetch(*fleet, exit_code);
-	add_fleet_collect(*fleet, exit_code);
-	add_fleet_cost(*fleet, exit_code);
-	add_fleet_push(*fleet, exit_code);
+	for (AddVerb *add : {add_fleet_init, add_fleet_status, add_fleet_record, add_fleet_stop, add_fleet_snapshot,
+			     add_fleet_fetch, add_fleet_collect, add_fleet_cost, add_fleet_push})
+		add(*fleet, exit_code);
 	fleet->require_subcommand(1);
 	fleet->footer("On each host runs `monitor agent`; between them a NATS server, the hub, that commands nobody:\n"
 		      "commands are signed by the operator's key.\n"

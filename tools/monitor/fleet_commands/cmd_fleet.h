@@ -18,6 +18,9 @@ using AddVerb = void(CLI::App &fleet, int &exit_code);
 AddVerb add_fleet_collect, add_fleet_cost, add_fleet_fetch, add_fleet_init, add_fleet_push, add_fleet_record,
     add_fleet_snapshot, add_fleet_status, add_fleet_stop;
 
+// Throws Error naming the option.
+void expect_run_name(const std::string &run);
+
 // --keys and --hub.
 struct FleetAccess {
 	std::string keys, hub;

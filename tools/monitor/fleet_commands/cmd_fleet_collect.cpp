@@ -11,7 +11,6 @@
 #include "cmd_fleet.h"
 #include "common_options.h"
 #include "fleet/collector/collector_service.h"
-#include "fleet/wire/names.h"
 #include "fleet_clocks.h"
 #include "hub_options.h"
 #include "problems.h"
@@ -44,8 +43,8 @@ void print_collected(const nlohmann::ordered_json &accounts)
 
 int run_collect(const CollectArguments &arguments)
 {
-	if (!arguments.run.empty() && !fleet::is_run_name(arguments.run))
-		throw Error("--run: a name has letters, digits, '.', '_' and '-', at most 64");
+	if (!arguments.run.empty())
+		expect_run_name(arguments.run);
 	const auto shard = fleet::parse_shard(arguments.shard);
 	if (!shard)
 		throw Error("--shard: K/N, where N is 1, 2, 4, ... {} and K from 0 to N-1, not '{}'", fleet::max_shards,

@@ -18,7 +18,6 @@
 #include "cmd_fleet.h"
 #include "common_options.h"
 #include "fleet/operator/fleet_tables.h"
-#include "fleet/wire/names.h"
 #include "fleet_fetch.h"
 #include "print_table.h"
 #include "problems.h"
@@ -118,8 +117,7 @@ int run_fetch(const FetchArguments &arguments)
 	if (arguments.run.empty() || arguments.output.empty())
 		throw Error("what is fetched, and to where: add --run NAME and -o RUN; `monitor fleet fetch --list` "
 			    "shows what hosts have");
-	if (!fleet::is_run_name(arguments.run))
-		throw Error("--run: a name has letters, digits, '.', '_' and '-', at most 64");
+	expect_run_name(arguments.run);
 	fleet::ControlMessage message = fetch_message(arguments);
 	Termination termination; // before there are threads
 	FleetRequest request(arguments.access, arguments.hosts);
@@ -128,10 +126,8 @@ int run_fetch(const FetchArguments &arguments)
 	ask(request, message);
 	const std::vector<FleetFetch::Host> hosts = fetch.until_fetched(termination);
 	print_table(FleetFetch::table(hosts), format_of(arguments.json));
-	const auto number_of = [&](FleetFetch::State state) {
-		return std::ranges::count(hosts, state, &FleetFetch::Host::state);
-	};
-	const auto fetched = number_of(FleetFetch::State::fetched), without = number_of(FleetFetch::State::has_none);
+	const auto fetched = std::ranges::count(hosts, FleetFetch::State::fetched, &FleetFetch::Host::state);
+	const auto without = std::ranges::count(hosts, FleetFetch::State::has_none, &FleetFetch::Host::state);
 	return fetched > 0 && fetched + without == static_cast<std::ptrdiff_t>(hosts.size()) ? 0 : 1;
 }
 

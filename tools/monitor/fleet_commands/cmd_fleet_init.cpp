@@ -54,27 +54,34 @@ void print_steps_of_server(const std::string &from, const std::string &at)
 		   from, at, at, at, from);
 }
 
+const char *hub_or_hubs(const fleet::Hubs &hubs)
+{
+	return hubs.is_cluster() ? "hubs" : "hub";
+}
+
+std::string number_of(const std::vector<std::string> &hosts)
+{
+	return fmt::format("{} {}", hosts.size(), hosts.size() == 1 ? "host" : "hosts");
+}
+
 std::string hubs_to_print(const fleet::Hubs &hubs)
 {
 	std::vector<std::string> texts;
 	for (const fleet::HubAddress &hub : hubs.addresses)
 		texts.push_back(hub.host_and_port());
-	return fmt::format("the {} {}", hubs.is_cluster() ? "hubs" : "hub", fmt::join(texts, ", "));
+	return fmt::format("the {} {}", hub_or_hubs(hubs), fmt::join(texts, ", "));
 }
 
 void print_steps(const fleet::FleetDirectory &made, const std::string &directory)
 {
 	const fleet::Hubs &hubs = made.hubs();
-	fmt::print("keys and certificates of {} {} and {} are in {}\n"
+	fmt::print("keys and certificates of {} and {} are in {}\n"
 		   "Who has {}/ca can add hosts, who has {}/operator can command them: keep both secret.\n\n",
-		   made.hosts().size(), made.hosts().size() == 1 ? "host" : "hosts", hubs_to_print(hubs), directory,
-		   directory, directory);
+		   number_of(made.hosts()), hubs_to_print(hubs), directory, directory, directory);
+	fmt::print("1. the {}, with nats-server and monitor (/etc/monitor must exist)", hub_or_hubs(hubs));
 	if (hubs.is_cluster())
-		fmt::print("1. the hubs, with nats-server and monitor (/etc/monitor must exist); they reach each other "
-			   "at port {}:\n",
-			   hubs.route_port);
-	else
-		fmt::print("1. the hub, with nats-server and monitor (/etc/monitor must exist):\n");
+		fmt::print("; they reach each other at port {}", hubs.route_port);
+	fmt::print(":\n");
 	for (std::size_t i = 0; i < hubs.addresses.size(); ++i)
 		print_steps_of_server(directory + '/' + fleet::Hubs::folder(i), hubs.addresses[i].host);
 	fmt::print("2. each host, with monitor:\n");
@@ -133,19 +140,16 @@ void print_restarts(const fleet::Hubs &hubs, const std::string &path)
 int add_leaf(const InitArguments &arguments, const std::string &path)
 {
 	fleet::FleetDirectory directory(arguments.output);
-	const bool is_first = directory.sites().empty();
+	const auto print_changes = directory.sites().empty() ? print_restarts : print_reloads;
 	directory.add_site({arguments.leaf, address_of(arguments.relay, "--relay"), arguments.hosts},
 			   static_cast<std::uint16_t>(arguments.leaf_port));
 	const fleet::Site &site = directory.site(arguments.leaf);
-	fmt::print("keys and certificates of the relay {} and {} {} of the site {} are in {}\n"
+	fmt::print("keys and certificates of the relay {} and {} of the site {} are in {}\n"
 		   "Who has {}/leafs/{} can send as every host of this site: keep it secret.\n\n"
 		   "1. the {}, where relays connect to port {}:\n",
-		   site.relay.host_and_port(), site.hosts.size(), site.hosts.size() == 1 ? "host" : "hosts", site.name,
-		   path, path, site.name, directory.hubs().is_cluster() ? "hubs" : "hub", directory.leaf_port());
-	if (is_first)
-		print_restarts(directory.hubs(), path);
-	else
-		print_reloads(directory.hubs(), path);
+		   site.relay.host_and_port(), number_of(site.hosts), site.name, path, path, site.name,
+		   hub_or_hubs(directory.hubs()), directory.leaf_port());
+	print_changes(directory.hubs(), path);
 	fmt::print("2. the relay, with nats-server and monitor (/etc/monitor must exist):\n");
 	print_steps_of_server(fmt::format("{}/leafs/{}", path, site.name), site.relay.host);
 	fmt::print("3. each host of the site, with monitor:\n");

@@ -142,8 +142,8 @@ int run_push(PushArguments &arguments)
 		arguments.host = name.empty() ? this_host() : name;
 	if (!fleet::is_host_name(arguments.host))
 		throw Error("'{}' is not the name of a host: give it with --host", printable(arguments.host));
-	if (!arguments.run.empty() && !fleet::is_run_name(arguments.run))
-		throw Error("--run: a name has letters, digits, '.', '_' and '-', at most 64");
+	if (!arguments.run.empty())
+		expect_run_name(arguments.run);
 	std::vector<fleet::TracePart> parts;
 	for (const std::string &directory : arguments.directories)
 		for (fleet::TracePart &part : fleet::trace_parts(directory)) {
