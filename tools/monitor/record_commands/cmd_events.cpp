@@ -142,6 +142,17 @@ void print_group(const pmu::Group &group, const std::vector<pmu::ResolvedMeasure
 	fmt::print("\n");
 }
 
+Json to_json(const pmu::Group &group, const std::vector<pmu::ResolvedMeasurement> &all)
+{
+	auto measurements = Json::array();
+	for (const pmu::ResolvedMeasurement &measured : all)
+		measurements.push_back(to_json(measured));
+	return {{"group", group.name},
+		{"description", group.description},
+		{"path", group.path},
+		{"measurements", measurements}};
+}
+
 int print_groups(bool json)
 {
 	const pmu::Machine machine = pmu::this_machine();
@@ -149,14 +160,9 @@ int print_groups(bool json)
 	for (const std::string &name : pmu::group_names(machine)) {
 		const pmu::Group group = pmu::load_group(name, machine);
 		const auto all = pmu::measure_group(group, machine);
-		auto measurements = Json::array();
-		for (const pmu::ResolvedMeasurement &measured : all)
-			measurements.push_back(to_json(measured));
-		groups.push_back({{"group", name},
-				  {"description", group.description},
-				  {"path", group.path},
-				  {"measurements", measurements}});
-		if (!json)
+		if (json)
+			groups.push_back(to_json(group, all));
+		else
 			print_group(group, all);
 	}
 	if (json)

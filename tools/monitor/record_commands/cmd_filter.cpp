@@ -2,7 +2,9 @@
 // `monitor filter EXPRESSION`: what `record --filter` would decide of each class of the kernel's events, without
 // recording; with --explain also by which values, and what deciding costs here. Exit code 1: it cannot be decided.
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -37,9 +39,12 @@ const char *decision_of(const Class &cls)
 						: "part";
 }
 
-bool is_shown(const Class &cls)
+std::vector<Class> kernel_classes(const EventMatcher &matcher)
 {
-	return cls.id >= EDC_ID_KERNEL_FIRST;
+	std::vector<Class> classes;
+	std::ranges::copy_if(matcher.classes, std::back_inserter(classes),
+			     [](const Class &cls) { return cls.id >= EDC_ID_KERNEL_FIRST; });
+	return classes;
 }
 
 std::string family_of(const Class &cls)
@@ -52,9 +57,7 @@ std::string family_of(const Class &cls)
 void print_json(const FilterArguments &arguments, const EventMatcher &matcher)
 {
 	auto classes = nlohmann::ordered_json::array();
-	for (const Class &cls : matcher.classes) {
-		if (!is_shown(cls))
-			continue;
+	for (const Class &cls : kernel_classes(matcher)) {
 		classes.push_back({{"id", cls.id},
 				   {"name", cls.name},
 				   {"family", family_of(cls)},
@@ -78,9 +81,7 @@ void print_decisions(const EventMatcher &matcher)
 	// A name may have a short and a long form of the event, with different decisions.
 	std::map<std::string, std::string> decisions;
 	std::vector<std::string> order;
-	for (const Class &cls : matcher.classes) {
-		if (!is_shown(cls))
-			continue;
+	for (const Class &cls : kernel_classes(matcher)) {
 		const auto [known, added] = decisions.try_emplace(cls.name, decision_of(cls));
 		if (added)
 			order.push_back(cls.name);
@@ -114,8 +115,8 @@ void print_costs(const EventMatcher &matcher)
 			 {"values", "decided by", report::Unit::text},
 			 {"patterns", "patterns", report::Unit::count},
 			 {"cost_ns", "ns per event", report::Unit::ratio}};
-	for (const Class &cls : matcher.classes) {
-		if (!is_shown(cls) || cls.decision != EDC_MATCH_EVALUATE)
+	for (const Class &cls : kernel_classes(matcher)) {
+		if (cls.decision != EDC_MATCH_EVALUATE)
 			continue;
 		table.rows.push_back({cls.name, std::uint64_t(cls.id), fmt::format("{}", fmt::join(cls.values, ", ")),
 				      std::uint64_t(cls.patterns), matcher::judgement_ns(matcher, cls.id)});

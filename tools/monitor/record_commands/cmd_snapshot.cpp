@@ -114,10 +114,7 @@ int run_snapshot(const SnapshotArguments &arguments)
 		throw Error(*error);
 	const std::string text = json.value("text", "");
 	json.erase("text");
-	if (arguments.json)
-		fmt::print("{}\n", json_dump(json, 1));
-	else
-		fmt::print("{}\n", printable(text));
+	fmt::print("{}\n", arguments.json ? json_dump(json, 1) : printable(text));
 	return 0;
 }
 

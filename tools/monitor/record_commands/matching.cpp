@@ -28,17 +28,15 @@ record::Matching matching(const MatcherRequest &request)
 		expect_utf8("trigger " + printable(trigger.name), trigger.when + trigger.what);
 	for (const NamedTime &time : request.times)
 		expect_utf8("--time " + printable(time.name), time.start + time.end);
-	record::Matching made;
-	made.request = request;
-	made.make = [request](const std::string &text, std::uint64_t begin_time,
-			      bool more_classes) -> std::shared_ptr<const EventMatcher> {
+	const auto make = [request](const std::string &text, std::uint64_t begin_time,
+				    bool more_classes) -> std::shared_ptr<const EventMatcher> {
 		std::string why;
 		const auto description = trace::read_description(text, why);
 		if (!description)
 			throw Error("the description of the events cannot be read: " + why);
 		return matcher::make_matcher(request, *description, begin_time, more_classes);
 	};
-	return made;
+	return {request, make};
 }
 
 std::vector<trigger::TriggerText> trigger_texts(const std::string &untrusted_file_or_text)

@@ -297,6 +297,21 @@ void parse_states(RecordArguments &arguments)
 	arguments.options.writes_tokens = !arguments.no_tokens;
 }
 
+// --keep, or the default.
+std::uint64_t keep_ns_of(const RecordArguments &arguments, std::uint64_t period_ns)
+{
+	if (arguments.keep.empty())
+		return period_ns * max_periods;
+	const std::uint64_t keep_ns = parse_duration(arguments.keep, "--keep");
+	if (keep_ns < period_ns)
+		throw Error("--keep: the time to keep is shorter than a period");
+	if (keep_ns / period_ns > max_periods)
+		throw Error("--keep: at most {} periods are kept, each in a file of its own: use a longer --statistics "
+			    "or a shorter --keep",
+			    max_periods);
+	return keep_ns;
+}
+
 // --statistics: refuses options that do not apply to sums.
 void parse_statistics(RecordArguments &arguments)
 {
@@ -308,16 +323,7 @@ void parse_statistics(RecordArguments &arguments)
 	statistics.period_ns = parse_duration(arguments.statistics, "--statistics");
 	if (statistics.period_ns < min_period_ns || statistics.period_ns > max_period_ns)
 		throw Error("--statistics {}: periods are from 1s to 1d", printable(arguments.statistics));
-	if (arguments.keep.empty())
-		statistics.keep_ns = statistics.period_ns * max_periods;
-	else
-		statistics.keep_ns = parse_duration(arguments.keep, "--keep");
-	if (statistics.keep_ns < statistics.period_ns)
-		throw Error("--keep: the time to keep is shorter than a period");
-	if (statistics.keep_ns / statistics.period_ns > max_periods)
-		throw Error("--keep: at most {} periods are kept, each in a file of its own: use a longer --statistics "
-			    "or a shorter --keep",
-			    max_periods);
+	statistics.keep_ns = keep_ns_of(arguments, statistics.period_ns);
 	options.statistics = statistics;
 	if (!statistics.counts_only)
 		options.live = live_statistics(statistics);
