@@ -22,6 +22,21 @@ template <class Json> const Json *json_field(const Json &untrusted_object, const
 	return found == untrusted_object.end() ? nullptr : &*found;
 }
 
+// The field, to loop over it; empty if there is none of this type.
+template <class Json> const Json &object_field(const Json &untrusted_object, const char *name)
+{
+	static const Json none = Json::object();
+	const Json *field = json_field(untrusted_object, name);
+	return field && field->is_object() ? *field : none;
+}
+
+template <class Json> const Json &array_field(const Json &untrusted_object, const char *name)
+{
+	static const Json none = Json::array();
+	const Json *field = json_field(untrusted_object, name);
+	return field && field->is_array() ? *field : none;
+}
+
 template <class Json>
 std::optional<std::string> text_field(const Json &untrusted_object, const char *name,
 				      std::size_t max_bytes = std::string::npos)

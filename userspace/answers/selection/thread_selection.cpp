@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "reading/analyze/thread_fold.h"
 #include "reading/events/merge.h"
 #include "reading/events/threads.h"
@@ -151,10 +152,9 @@ std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory)
 {
 	std::map<std::uint64_t, std::string> paths;
 	const auto json = parse_json(read_text(directory + "/.monitor/names"));
-	if (json.is_object() && json.contains("cgroups") && json["cgroups"].is_object())
-		for (const auto &[id, path] : json["cgroups"].items())
-			if (path.is_string())
-				paths[std::strtoull(id.c_str(), nullptr, 10)] = path.get<std::string>();
+	for (const auto &[id, path] : object_field(json, "cgroups").items())
+		if (path.is_string())
+			paths[std::strtoull(id.c_str(), nullptr, 10)] = path.get<std::string>();
 	return paths;
 }
 

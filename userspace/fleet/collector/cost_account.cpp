@@ -110,9 +110,7 @@ void CostAccount::load(const nlohmann::json &untrusted)
 	if (untrusted.contains("server"))
 		hub_before_ = number_field(untrusted["server"], "cpu_ns");
 	is_hub_partly_known_ = hub_before_ ? untrusted["server"].contains("partly") : before_.messages > 0;
-	if (!untrusted.contains("agents") || !untrusted["agents"].is_object())
-		return;
-	for (const auto &[host, sums] : untrusted["agents"].items())
+	for (const auto &[host, sums] : object_field(untrusted, "agents").items())
 		if (agents_.size() < max_hosts)
 			agents_[host].sum = sums_in(sums);
 }

@@ -18,9 +18,7 @@ std::string hex_text(std::uint64_t number)
 // Ranges of blocks by stream.
 void parse_ranges(const nlohmann::json &json, const char *member, std::map<std::string, BlockRanges> &streams)
 {
-	if (!json.contains(member) || !json[member].is_object())
-		return;
-	for (const auto &[name, ranges] : json[member].items())
+	for (const auto &[name, ranges] : object_field(json, member).items())
 		for (const auto &each : is_stream_name(name) && ranges.is_array() ? ranges : nlohmann::json::array())
 			if (BlockRanges::Range range; take_pair(each, range) && range.second <= max_stream_blocks)
 				streams[name].add(range.first, range.second - range.first);
@@ -33,10 +31,9 @@ void parse_wanted(const nlohmann::json &json, TraceProgress::Wanted &wanted)
 		return;
 	wanted.forward = parse_forward(*forward);
 	wanted.request = text_field(json, "request").value_or(wanted.request);
-	if (json.contains("windows") && json["windows"].is_array())
-		for (const auto &each : json["windows"])
-			if (FetchedTrace::Window window; take_pair(each, window))
-				wanted.windows.push_back(window);
+	for (const auto &each : array_field(json, "windows"))
+		if (FetchedTrace::Window window; take_pair(each, window))
+			wanted.windows.push_back(window);
 }
 
 } // namespace
@@ -103,17 +100,15 @@ bool TraceProgress::parse(const std::string &untrusted_text, const Uuid &expecte
 	for (const auto &[name, to] : {std::pair("conflicts", &conflicts), std::pair("refused", &refused),
 				       std::pair("vanished", &vanished), std::pair("refused_files", &refused_files)})
 		*to = number_field(json, name).value_or(0);
-	if (json.contains("streams") && json["streams"].is_object())
-		for (const auto &[name, blocks] : json["streams"].items())
-			if (is_stream_name(name) && blocks.is_number_unsigned() && blocks <= max_stream_blocks)
-				streams[name].set_prefix(blocks.get<std::uint64_t>());
+	for (const auto &[name, blocks] : object_field(json, "streams").items())
+		if (is_stream_name(name) && blocks.is_number_unsigned() && blocks <= max_stream_blocks)
+			streams[name].set_prefix(blocks.get<std::uint64_t>());
 	parse_ranges(json, "ranges", streams); // stored blocks after the first missing one
 	parse_ranges(json, "absent", absent);
 	parse_wanted(json, wanted);
-	if (json.contains("files") && json["files"].is_object())
-		for (const auto &[name, hash] : json["files"].items())
-			if (is_description_name(name))
-				files[name] = parse_hex64(hash.is_string() ? hash.get<std::string>() : "").value_or(0);
+	for (const auto &[name, hash] : object_field(json, "files").items())
+		if (is_description_name(name))
+			files[name] = parse_hex64(hash.is_string() ? hash.get<std::string>() : "").value_or(0);
 	return true;
 }
 

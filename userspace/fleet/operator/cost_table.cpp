@@ -64,11 +64,10 @@ report::Table cost_table(const nlohmann::json &untrusted_accounts)
 			 {"bytes", "bytes", Unit::count},      {"messages", "messages", Unit::count},
 			 {"cpu_ns", "CPU", Unit::nanoseconds}, {"cpu_ns_per_mib", "CPU per MiB", Unit::nanoseconds},
 			 {"note", "note", Unit::text}};
-	const nlohmann::json &cost = member(untrusted_accounts, "cost"), &agents = member(cost, "agents");
-	const nlohmann::json nobody = nlohmann::json::object();
+	const nlohmann::json &cost = member(untrusted_accounts, "cost");
 	Cost all{0, 0, 0};
 	std::size_t hosts = 0;
-	for (const auto &[host, json] : (agents.is_object() ? agents : nobody).items()) {
+	for (const auto &[host, json] : object_field(cost, "agents").items()) {
 		const Cost each = cost_of(json);
 		add_row(table, "agent", host, each, each.bytes, "unknown: its agent was not heard twice");
 		all = {sum(all.cpu_ns, each.cpu_ns), sum(all.bytes, each.bytes), sum(all.messages, each.messages)};

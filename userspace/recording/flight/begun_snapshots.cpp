@@ -71,9 +71,7 @@ std::vector<BegunSnapshot> parse_begun_snapshots(std::string_view untrusted_text
 	if (untrusted_text.size() > max_flight_file_bytes)
 		return all;
 	const nlohmann::json json = parse_json(std::string(untrusted_text));
-	if (!json.is_object() || !json.contains("begun") || !json["begun"].is_array())
-		return all;
-	for (const nlohmann::json &each : json["begun"]) {
+	for (const nlohmann::json &each : array_field(json, "begun")) {
 		auto begun = parse_begun(each);
 		const bool is_next = begun && (all.empty() || begun->number > all.back().number);
 		if (is_next && all.size() < BegunSnapshots::max_kept)
