@@ -250,14 +250,13 @@ int NetworkProcess::run()
 		if (!take_reports())
 			break;
 		publish_answers();
-		const auto now = std::chrono::steady_clock::now();
-		if (now < next_presence())
-			continue;
-		is_called_ = false;
-		publish_presence();
-		next_called_ = now + between_calls;
-		if (now >= next_beat_)
-			next_beat_ = std::max(next_beat_ + between_presences, now);
+		if (const auto now = std::chrono::steady_clock::now(); now >= next_presence()) {
+			is_called_ = false;
+			publish_presence();
+			next_called_ = now + between_calls;
+			if (now >= next_beat_)
+				next_beat_ = std::max(next_beat_ + between_presences, now);
+		}
 	}
 	if (connection_)
 		end();

@@ -323,13 +323,10 @@ void PrivilegedProcess::recording_started(Run &run)
 {
 	run.is_recording = true;
 	fleet::CommandAnswer started;
-	started.kind = fleet::CommandAnswer::Kind::started;
-	started.nonce = run.nonce;
-	started.run = run.name;
 	started.realtime_ns = clock_ns(CLOCK_REALTIME);
 	if (run.planned_ns)
 		started.late_ns = static_cast<std::int64_t>(started.realtime_ns - run.planned_ns);
-	answer(std::move(started));
+	answer(fleet::CommandAnswer::Kind::started, run.nonce, run.name, std::move(started));
 	send_runs();
 	if (run.command.empty())
 		return;
@@ -375,8 +372,7 @@ void PrivilegedProcess::child_ended(pid_t pid, int status)
 			look_at(*run);
 			run->command_process.reset();
 			run->command_exit = exit_code_of(status);
-			run->is_ending = true;
-			run->recorder->end();
+			end(*run);
 			return send_runs();
 		}
 		if (run->recorder && run->recorder->pid() == pid) {
@@ -405,14 +401,11 @@ void PrivilegedProcess::network_ended(int status)
 void PrivilegedProcess::run_ended(std::list<Run>::iterator run, int exit_code, const std::string &reason)
 {
 	fleet::CommandAnswer ended;
-	ended.kind = fleet::CommandAnswer::Kind::ended;
-	ended.nonce = run->nonce;
-	ended.run = run->name;
 	ended.exit_code = exit_code;
 	ended.reason = reason;
 	say(fmt::format("run {} has ended with exit code {}", run->name, exit_code));
+	answer(fleet::CommandAnswer::Kind::ended, run->nonce, run->name, std::move(ended));
 	runs_.erase(run);
-	answer(std::move(ended));
 	send_runs();
 }
 
@@ -429,16 +422,20 @@ void PrivilegedProcess::refuse(const std::string &why, const std::string &nonce,
 	++refused_;
 	fleet::CommandAnswer refused;
 	refused.reason = why;
-	refused.nonce = nonce;
-	refused.run = run;
-	answer(std::move(refused));
+	answer(fleet::CommandAnswer::Kind::refused, nonce, run, std::move(refused));
 }
 
 void PrivilegedProcess::accept(const fleet::ControlMessage &message, fleet::CommandAnswer more)
 {
-	more.kind = fleet::CommandAnswer::Kind::accepted;
-	more.nonce = message.nonce;
-	more.run = message.run;
+	answer(fleet::CommandAnswer::Kind::accepted, message.nonce, message.run, std::move(more));
+}
+
+void PrivilegedProcess::answer(fleet::CommandAnswer::Kind kind, const std::string &nonce, const std::string &run,
+			       fleet::CommandAnswer more)
+{
+	more.kind = kind;
+	more.nonce = nonce;
+	more.run = run;
 	answer(std::move(more));
 }
 

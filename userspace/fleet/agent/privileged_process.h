@@ -89,6 +89,8 @@ private:
 	void run_ended(std::list<Run>::iterator run, int exit_code, const std::string &reason);
 	void refuse(const std::string &why, const std::string &nonce, const std::string &run);
 	void answer(fleet::CommandAnswer answer);
+	void answer(fleet::CommandAnswer::Kind kind, const std::string &nonce, const std::string &run,
+		    fleet::CommandAnswer more);
 	void accept(const fleet::ControlMessage &message, fleet::CommandAnswer more = {});
 	void send_runs();
 	void send(const std::string &text);

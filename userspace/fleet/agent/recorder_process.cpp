@@ -135,10 +135,8 @@ std::vector<std::string> RecorderProcess::take_lines()
 	std::vector<std::string> lines;
 	char chunk[4096];
 	ssize_t n = -1;
-	for (unsigned i = 0; i < max_chunks && lines.size() < max_lines; ++i) {
-		n = ::read(output_.get(), chunk, sizeof chunk);
-		if (n <= 0)
-			break;
+	for (unsigned i = 0;
+	     i < max_chunks && lines.size() < max_lines && (n = ::read(output_.get(), chunk, sizeof chunk)) > 0; ++i) {
 		rest_.append(chunk, static_cast<std::size_t>(n));
 		split(lines);
 	}
