@@ -49,9 +49,9 @@ const char *parse_head(std::string_view line, ClockExchanges &made)
 		return "does not start with a line `monitor-clock`";
 	if (next_word(line) != "1")
 		return "is of a version that this monitor does not know; use the collector's";
-	const std::string_view host = next_word(line);
+	made.host = next_word(line);
 	std::string_view clock, frequency, boot;
-	if (!is_host(host))
+	if (!is_host(made.host))
 		return "does not name a host in its first line";
 	if (!take_value(line, "clock=", clock) || (clock != "tsc" && clock != "monotonic"))
 		return "names neither clock=tsc nor clock=monotonic in its first line";
@@ -60,7 +60,6 @@ const char *parse_head(std::string_view line, ClockExchanges &made)
 		return "has no frequency_hz above 0 in its first line";
 	if (!take_value(line, "boot=", boot) || !is_boot(boot) || !line.empty())
 		return "does not end its first line with boot=UUID";
-	made.host = host;
 	made.boot = boot;
 	made.is_tsc = clock == "tsc";
 	return nullptr;
@@ -114,6 +113,17 @@ private:
 	bool is_foreign_ = false;
 };
 
+// The next whole line, at most max_line_bytes of it; an unterminated last line is still being written.
+std::optional<std::string_view> next_line(std::string_view &untrusted_text)
+{
+	const std::size_t end = untrusted_text.find('\n');
+	if (end == std::string_view::npos)
+		return std::nullopt;
+	const std::string_view line = untrusted_text.substr(0, std::min(end, max_line_bytes));
+	untrusted_text.remove_prefix(end + 1);
+	return line;
+}
+
 } // namespace
 
 collection::ClockSamples ClockExchanges::samples() const
@@ -129,25 +139,15 @@ collection::ClockSamples ClockExchanges::samples() const
 std::optional<ClockExchanges> parse_exchanges(std::string_view untrusted_text, std::string &why)
 {
 	ClockExchanges made;
-	ExchangeLines lines(made);
-	bool is_first = true;
-	// An unterminated last line is still being written.
-	for (std::size_t end; (end = untrusted_text.find('\n')) != std::string_view::npos; is_first = false) {
-		const std::string_view line = untrusted_text.substr(0, end);
-		untrusted_text.remove_prefix(end + 1);
-		if (!is_first) {
-			lines.take(line.substr(0, max_line_bytes));
-			continue;
-		}
-		if (const char *wrong = parse_head(line.substr(0, max_line_bytes), made)) {
-			why = wrong;
-			return std::nullopt;
-		}
-	}
-	if (is_first) {
-		why = "has no whole line; record the run again";
+	const auto head = next_line(untrusted_text);
+	const char *const wrong = head ? parse_head(*head, made) : "has no whole line; record the run again";
+	if (wrong) {
+		why = wrong;
 		return std::nullopt;
 	}
+	ExchangeLines lines(made);
+	while (const auto line = next_line(untrusted_text))
+		lines.take(*line);
 	return made;
 }
 

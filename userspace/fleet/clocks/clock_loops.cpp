@@ -94,6 +94,24 @@ bool has_exchanges(const std::string &run)
 	return std::filesystem::is_directory(std::filesystem::path(run) / ".monitor" / "clocks", error);
 }
 
+std::string loops_sentence(const JudgedLoops &judged)
+{
+	std::string text = fmt::format("{} clock questions went from host to host", judged.messages);
+	if (judged.early)
+		text += fmt::format("; {} of them arrive before they were sent, by more than the bounds of both clocks "
+				    "(the first from {}): the bounds are too small, or a host reports wrong times",
+				    judged.early, printable(judged.first_early));
+	else if (judged.loops)
+		text += fmt::format(
+		    ": around each of {} loops over two hosts and the collector the offsets add up to 0, within {}",
+		    judged.loops, report::duration_text(static_cast<double>(judged.max_open_ns)));
+	else
+		text += ", and none both ways between two hosts";
+	if (judged.unknown)
+		text += fmt::format("; for {} more a bound is unknown", judged.unknown);
+	return text;
+}
+
 } // namespace
 
 std::vector<LoopMessage> parse_loops(std::string_view untrusted_text, std::uint64_t &damaged)
@@ -157,20 +175,7 @@ void judge_clock_loops(const trace::Trace &trace, const std::string &run, std::v
 	const auto verdict = judged.early        ? check::Verdict::fails
 			     : judged.loops == 0 ? check::Verdict::not_witnessed
 						 : check::Verdict::holds;
-	std::string text = fmt::format("{} clock questions went from host to host", judged.messages);
-	if (judged.early)
-		text += fmt::format("; {} of them arrive before they were sent, by more than the bounds of both clocks "
-				    "(the first from {}): the bounds are too small, or a host reports wrong times",
-				    judged.early, printable(judged.first_early));
-	else if (judged.loops)
-		text += fmt::format(
-		    ": around each of {} loops over two hosts and the collector the offsets add up to 0, within {}",
-		    judged.loops, report::duration_text(static_cast<double>(judged.max_open_ns)));
-	else
-		text += ", and none both ways between two hosts";
-	if (judged.unknown)
-		text += fmt::format("; for {} more a bound is unknown", judged.unknown);
-	statements.push_back({"clock_loop", verdict, text});
+	statements.push_back({"clock_loop", verdict, loops_sentence(judged)});
 }
 
 } // namespace monitor::fleet

@@ -66,13 +66,10 @@ void take_tree(const fs::path &from, const fs::path &to, bool copy)
 		const fs::path target = to / entry->path().lexically_relative(from);
 		if (entry.depth() > max_levels)
 			throw Error("{} has more than {} levels of directories", from.string(), max_levels);
-		if (entry->is_symlink())
-			continue;
-		if (entry->is_directory()) {
+		const fs::file_type type = entry->symlink_status().type();
+		if (type == fs::file_type::directory)
 			fs::create_directories(target);
-			continue;
-		}
-		if (!entry->is_regular_file())
+		if (type != fs::file_type::regular)
 			continue;
 		std::error_code error;
 		if (!copy)
