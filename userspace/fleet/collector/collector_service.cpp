@@ -46,13 +46,11 @@ CollectorService::CollectorService(const ConnectionOptions &hub, const std::stri
 	Connection::Events events;
 	events.lost = events.error = report_;
 	events.connected = [this] { report_("connected to the hub"); };
-	collector_ = std::make_unique<Collector>(
-	    directory, run,
-	    [this](const std::string &reply, const Answer &answer) {
-		    if (!reply.empty()) // a lost answer is requested again
-			    data_->publish(reply, encode_answer(answer));
-	    },
-	    report_, shard, hub_pid);
+	const auto reply_with = [this](const std::string &reply, const Answer &answer) {
+		if (!reply.empty()) // a lost answer is requested again
+			data_->publish(reply, encode_answer(answer));
+	};
+	collector_ = std::make_unique<Collector>(directory, run, reply_with, report_, shard, hub_pid);
 	clocks_ = std::make_unique<ClockAnswers>(collector_->path());
 	system_clocks_ = std::make_unique<SystemClockLog>(collector_->path());
 	relays_ = std::make_unique<ClockRelays>(collector_->path());

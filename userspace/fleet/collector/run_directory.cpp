@@ -31,6 +31,11 @@ Json account_of(const Uuid &uuid, const std::string &part, const TracePlace &tra
 		{"streams", trace.streams.size()}, {"descriptions", trace.descriptions.size()}};
 }
 
+constexpr std::pair<const char *, std::uint64_t HostPlace::*> host_numbers[] = {
+    {"batches", &HostPlace::batches},     {"repeated", &HostPlace::repeated},
+    {"conflicts", &HostPlace::conflicts}, {"conflicts_kept", &HostPlace::conflicts_kept},
+    {"sessions", &HostPlace::sessions},   {"last_seen_ns", &HostPlace::last_seen_ns}};
+
 void need_directory(const std::string &path)
 {
 	if (::mkdir(path.c_str(), 0700) == 0)
@@ -124,18 +129,12 @@ void RunDirectory::load()
 void RunDirectory::load_host(const std::string &name, const nlohmann::json &json)
 {
 	HostPlace &place = hosts_[name];
-	for (const auto &[member, to] :
-	     {std::pair("batches", &place.batches), std::pair("repeated", &place.repeated),
-	      std::pair("conflicts", &place.conflicts), std::pair("sessions", &place.sessions),
-	      std::pair("conflicts_kept", &place.conflicts_kept), std::pair("last_seen_ns", &place.last_seen_ns)})
-		*to = number_field(json, member).value_or(0);
-	if (json.contains("refused") && json["refused"].is_object())
-		for (const auto &[why, number] : json["refused"].items())
-			if (number.is_number_unsigned())
-				place.refused[why] = number.get<std::uint64_t>();
-	if (!json.contains("traces") || !json["traces"].is_array())
-		return;
-	for (const auto &trace : json["traces"]) {
+	for (const auto &[member, number] : host_numbers)
+		place.*number = number_field(json, member).value_or(0);
+	for (const auto &[why, number] : object_field(json, "refused").items())
+		if (number.is_number_unsigned())
+			place.refused[why] = number.get<std::uint64_t>();
+	for (const auto &trace : array_field(json, "traces")) {
 		Uuid uuid;
 		std::string why;
 		const std::string part = text_field(trace, "part").value_or("");
@@ -225,19 +224,14 @@ Json RunDirectory::accounts() const
 				traces.push_back(account_of(trace->first.first, trace->first.second, trace->second));
 				blocks += trace->second.blocks();
 			}
-		Json &json = hosts.emplace_back(Json{{"host", name},
-						     {"blocks", blocks},
-						     {"bytes", blocks * block_bytes},
-						     {"batches", host.batches},
-						     {"repeated", host.repeated},
-						     {"conflicts", host.conflicts},
-						     {"conflicts_kept", host.conflicts_kept},
-						     {"sessions", host.sessions},
-						     {"last_seen_ns", host.last_seen_ns},
-						     {"refused", Json::object()},
-						     {"traces", std::move(traces)}});
+		Json &json =
+		    hosts.emplace_back(Json{{"host", name}, {"blocks", blocks}, {"bytes", blocks * block_bytes}});
+		for (const auto &[member, number] : host_numbers)
+			json[member] = host.*number;
+		json["refused"] = Json::object();
 		for (const auto &[why, number] : host.refused)
 			json["refused"][why] = number;
+		json["traces"] = std::move(traces);
 		if (!host.state.is_null())
 			json["state"] = host.state;
 	}

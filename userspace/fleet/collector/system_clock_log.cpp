@@ -16,10 +16,7 @@ void SystemClockLog::take(const std::string &host, const SystemClock &untrusted,
 {
 	const std::lock_guard lock(mutex_);
 	Host &mine = hosts_[host];
-	const std::uint64_t since = now_ns - mine.written_ns;
-	const bool is_due = mine.written_ns == 0 || since >= between_ns ||
-			    (since >= least_between_ns && mine.is_synchronised != untrusted.is_synchronised);
-	if (!is_due)
+	if (!mine.is_due(untrusted.is_synchronised, now_ns))
 		return;
 	if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST)
 		throw Error(errno, "cannot create " + directory_);

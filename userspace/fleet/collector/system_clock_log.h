@@ -33,6 +33,13 @@ private:
 	struct Host {
 		bool is_synchronised = false;
 		std::uint64_t written_ns = 0; // 0: never
+
+		bool is_due(bool is_now_synchronised, std::uint64_t now_ns) const
+		{
+			const std::uint64_t since = now_ns - written_ns;
+			return written_ns == 0 || since >= between_ns ||
+			       (since >= least_between_ns && is_synchronised != is_now_synchronised);
+		}
 	};
 
 	const std::string directory_;
