@@ -276,20 +276,17 @@ void Forwarding::take_for_piece(std::uint64_t number, const Answer &answer, Time
 	if (found == descriptions_.end() || found->second.content.file != sent.file)
 		return;
 	Description &description = found->second;
-	const std::uint64_t size = description.content.bytes.size();
-	if (answer.status == Status::taken && sent.offset + max_content_bytes < size) {
-		add_piece(sent.tail, sent.offset + max_content_bytes);
-	} else if (answer.status == Status::start_again && ++description.restarts <= max_restarts) {
-		add_piece(sent.tail, 0);
-	} else if (answer.status == Status::start_again) {
+	if (answer.status == Status::taken && sent.offset + max_content_bytes < description.content.bytes.size())
+		return add_piece(sent.tail, sent.offset + max_content_bytes);
+	if (answer.status == Status::start_again && ++description.restarts <= max_restarts)
+		return add_piece(sent.tail, 0);
+	if (answer.status == Status::start_again) {
 		sent.tail->description_again(sent.file, now);
-		descriptions_.erase(found);
 	} else {
-		const bool is_stored = answer.status == Status::stored;
-		sent.tail->progress().refused_files += !is_stored;
+		sent.tail->progress().refused_files += answer.status != Status::stored;
 		sent.tail->description_stored(sent.file, description.content.hash);
-		descriptions_.erase(found);
 	}
+	descriptions_.erase(found);
 }
 
 void Forwarding::add_piece(const std::shared_ptr<TraceTail> &tail, std::uint64_t offset)

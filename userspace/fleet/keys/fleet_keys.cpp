@@ -68,6 +68,17 @@ std::vector<std::string> dns_names_of(const std::string &pem, const std::string 
 	return found;
 }
 
+// Of the host or the operator. `where` is for messages. Throws Error if it is neither's certificate.
+std::string name_of(const std::string &pem, const std::string &where)
+{
+	const std::vector<std::string> names = dns_names_of(pem, where);
+	if (names.size() != 1 || (names[0] != operator_name && !is_host_name(names[0])))
+		throw Error(
+		    "{} is not a certificate of a host or of the operator: use one that `monitor fleet init` wrote",
+		    printable(where));
+	return names[0];
+}
+
 // Throws Error unless the two belong together. `where` is the key's file.
 void expect_key_of(const std::string &certificate_pem, const std::string &key_pem, const std::string &where)
 {
@@ -102,15 +113,11 @@ FleetKeys read_fleet_keys(const std::string &directory)
 	expect_only_ours(directory);
 	expect_only_ours(path(operator_public_file));
 	std::string certificate = text(certificate_file);
-	const std::vector<std::string> names = dns_names_of(certificate, path(certificate_file));
-	if (names.size() != 1 || (names[0] != operator_name && !is_host_name(names[0])))
-		throw Error(
-		    "{} is not a certificate of a host or of the operator: use one that `monitor fleet init` wrote",
-		    printable(path(certificate_file)));
+	const std::string name = name_of(certificate, path(certificate_file));
 	std::string key = read_private_file(path(certificate_key_file));
 	expect_key_of(certificate, key, path(certificate_key_file));
 	return {directory,
-		names[0],
+		name,
 		first_line(read_text(path(hub_file), max_hub_bytes)),
 		text(ca_file),
 		std::move(certificate),

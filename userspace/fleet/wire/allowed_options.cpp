@@ -72,16 +72,31 @@ std::string add_number(const OptionRule &rule, const nlohmann::json &value, std:
 	return "";
 }
 
+std::string add_flag(const OptionRule &rule, const nlohmann::json &value, std::vector<std::string> &words)
+{
+	if (!value.is_boolean())
+		return fmt::format("--{} has a value", rule.name);
+	if (value.get<bool>())
+		words.push_back(fmt::format("--{}", rule.name));
+	return "";
+}
+
+std::string add_text(const OptionRule &rule, const nlohmann::json &value, std::vector<std::string> &words)
+{
+	const std::string text = value.is_string() ? value.get<std::string>() : std::string();
+	std::string problem = text_problem(rule, text);
+	if (problem.empty())
+		words.push_back(fmt::format("--{}={}", rule.name, text));
+	return problem;
+}
+
 std::string add_texts(const OptionRule &rule, const nlohmann::json &value, std::vector<std::string> &words)
 {
 	if (!value.is_array() || value.size() > max_triggers)
 		return fmt::format("--{} has more than {} values, or they are no list", rule.name, max_triggers);
-	for (const nlohmann::json &each : value) {
-		const std::string text = each.is_string() ? each.get<std::string>() : std::string();
-		if (std::string problem = text_problem(rule, text); !problem.empty())
+	for (const nlohmann::json &each : value)
+		if (std::string problem = add_text(rule, each, words); !problem.empty())
 			return problem;
-		words.push_back(fmt::format("--{}={}", rule.name, text));
-	}
 	return "";
 }
 
@@ -123,19 +138,11 @@ std::string add_option(const OptionRule &rule, const nlohmann::json &value, std:
 	case OptionKind::texts:
 		return add_texts(rule, value, words);
 	case OptionKind::flag:
-		if (!value.is_boolean())
-			return fmt::format("--{} has a value", rule.name);
-		if (value.get<bool>())
-			words.push_back(fmt::format("--{}", rule.name));
-		return "";
+		return add_flag(rule, value, words);
 	case OptionKind::text:
 		break;
 	}
-	const std::string text = value.is_string() ? value.get<std::string>() : std::string();
-	std::string problem = text_problem(rule, text);
-	if (problem.empty())
-		words.push_back(fmt::format("--{}={}", rule.name, text));
-	return problem;
+	return add_text(rule, value, words);
 }
 
 } // namespace

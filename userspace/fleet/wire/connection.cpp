@@ -141,6 +141,19 @@ void deliver(natsConnection *, natsSubscription *, natsMsg *message, void *numbe
 	LateCalls<Subscribed>::call(number, [&](Subscribed &subscribed) { subscribed.handler(received); });
 }
 
+std::string error_text(natsConnection *connection, natsSubscription *subscription, natsStatus status)
+{
+	if (status == NATS_SLOW_CONSUMER && subscription) {
+		std::int64_t dropped = 0;
+		natsSubscription_GetDropped(subscription, &dropped);
+		return fmt::format("messages to {} come faster than they are handled: {} dropped so far",
+				   text_or_nothing(natsSubscription_GetSubject(subscription)), dropped);
+	}
+	const char *detail = nullptr;
+	natsConnection_GetLastError(connection, &detail);
+	return fmt::format("the hub reports: {}", detail && *detail ? detail : natsStatus_GetText(status));
+}
+
 } // namespace
 
 struct Connection::Parts {
@@ -202,17 +215,7 @@ void Connection::Parts::on_closed(natsConnection *, void *number)
 void Connection::Parts::on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status,
 				 void *number)
 {
-	std::string text;
-	if (status == NATS_SLOW_CONSUMER && subscription) {
-		std::int64_t dropped = 0;
-		natsSubscription_GetDropped(subscription, &dropped);
-		text = fmt::format("messages to {} come faster than they are handled: {} dropped so far",
-				   text_or_nothing(natsSubscription_GetSubject(subscription)), dropped);
-	} else {
-		const char *detail = nullptr;
-		natsConnection_GetLastError(connection, &detail);
-		text = fmt::format("the hub reports: {}", detail && *detail ? detail : natsStatus_GetText(status));
-	}
+	const std::string text = error_text(connection, subscription, status);
 	LateCalls<Parts>::call(number, [&](Parts &parts) {
 		const auto now = std::chrono::steady_clock::now();
 		if (!parts.events.error || (text == parts.last_error && now - parts.last_error_at < between_errors))

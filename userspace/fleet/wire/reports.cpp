@@ -36,10 +36,7 @@ std::string word_field(const nlohmann::json &report, const char *name)
 std::vector<Presence::Run> runs_field(const nlohmann::json &report)
 {
 	std::vector<Presence::Run> runs;
-	const nlohmann::json *field = json_field(report, "runs");
-	if (!field || !field->is_array())
-		return runs;
-	for (const nlohmann::json &each : *field) {
+	for (const nlohmann::json &each : array_field(report, "runs")) {
 		Presence::Run run{word_field(each, "run"), word_field(each, "state"), flag_field(each, "flight"),
 				  flag_field(each, "takes_part")};
 		run.forward = word_field(each, "forward");
@@ -68,6 +65,12 @@ std::optional<std::vector<Presence::Kept>> kept_field(const nlohmann::json &repo
 			all.push_back(std::move(kept));
 	}
 	return all;
+}
+
+template <class Value> void add(nlohmann::ordered_json &report, const char *name, const std::optional<Value> &value)
+{
+	if (value)
+		report[name] = *value;
 }
 
 void add_kept(nlohmann::ordered_json &report, const std::vector<Presence::Kept> &all)
@@ -132,11 +135,9 @@ std::string presence_text(const Presence &presence)
 			if (!run.forward.empty())
 				report["runs"].back()["forward"] = run.forward;
 		}
-	for (const auto &[name, value] :
-	     {std::pair("cpu_ns", presence.cpu_ns), std::pair("sent_bytes", presence.sent_bytes),
-	      std::pair("sent_messages", presence.sent_messages)})
-		if (value)
-			report[name] = *value;
+	add(report, "cpu_ns", presence.cpu_ns);
+	add(report, "sent_bytes", presence.sent_bytes);
+	add(report, "sent_messages", presence.sent_messages);
 	if (presence.system_clock)
 		report["system_clock"] = system_clock_json(*presence.system_clock);
 	if (presence.kept)
@@ -188,10 +189,8 @@ std::string command_answer_text(const CommandAnswer &answer)
 					 {"reason", answer.reason.substr(0, max_reason_bytes)},
 					 {"realtime_ns", answer.realtime_ns},
 					 {"session", answer.session}};
-	if (answer.late_ns)
-		report["late_ns"] = *answer.late_ns;
-	if (answer.exit_code)
-		report["exit_code"] = *answer.exit_code;
+	add(report, "late_ns", answer.late_ns);
+	add(report, "exit_code", answer.exit_code);
 	if (answer.takes_part)
 		report["takes_part"] = true;
 	if (answer.traces)
