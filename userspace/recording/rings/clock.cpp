@@ -37,6 +37,17 @@ edc_clock_set line(std::uint64_t from_ns, std::uint64_t base, long double ticks_
 	return {from_ns, base, static_cast<__u32>(whole), static_cast<__u32>((ticks_per_ns - whole) * two_32)};
 }
 
+// A line that takes effect ahead_ns from now, and meets the predicted time horizon_ns later.
+edc_clock_set next_line(const edc_clock_set &current, const Sync &sync, long double rate)
+{
+	const std::uint64_t from_ns = clock_ns(CLOCK_MONOTONIC) + ahead_ns;
+	const std::uint64_t base = edc_clock_at(&current, from_ns);
+	const long double there = static_cast<long double>(from_ns + horizon_ns - sync.monotonic_ns);
+	const long double target = static_cast<long double>(sync.time) + rate * there;
+	const long double steered = (target - static_cast<long double>(base)) / horizon_ns;
+	return line(from_ns, base, std::clamp(steered, rate * 0.999L, rate * 1.001L));
+}
+
 // Real and TAI time differ from monotonic time by an offset that only steps: read them relative to it.
 void read_real_time(Sync &sync)
 {
@@ -64,15 +75,13 @@ Sync read_sync(bool invariant_tsc)
 	Sync best;
 	best.width_ticks = ~0ull;
 	for (std::uint64_t i = 0; i < sync_tries; ++i) {
-		Sync sync;
-		const std::uint64_t before = read_tsc();
-		sync.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
-		const std::uint64_t after = read_tsc();
-		if (after - before >= best.width_ticks)
+		const std::uint64_t before = read_tsc(), monotonic_ns = clock_ns(CLOCK_MONOTONIC),
+				    width = read_tsc() - before;
+		if (width >= best.width_ticks)
 			continue;
-		sync.width_ticks = after - before;
-		sync.time = before + sync.width_ticks / 2;
-		best = sync;
+		best.width_ticks = width;
+		best.time = before + width / 2;
+		best.monotonic_ns = monotonic_ns;
 	}
 	read_real_time(best);
 	best.cpu = static_cast<unsigned>(std::max(::sched_getcpu(), 0));
@@ -140,12 +149,7 @@ void ClockSteering::update(const Sync &sync)
 	const long double rate = slope();
 	edc_clock_set next;
 	do {
-		const std::uint64_t from_ns = clock_ns(CLOCK_MONOTONIC) + ahead_ns;
-		const std::uint64_t base = edc_clock_at(&current, from_ns);
-		const long double there = static_cast<long double>(from_ns + horizon_ns - sync.monotonic_ns);
-		const long double target = static_cast<long double>(sync.time) + rate * there;
-		const long double steered = (target - static_cast<long double>(base)) / horizon_ns;
-		next = line(from_ns, base, std::clamp(steered, rate * 0.999L, rate * 1.001L));
+		next = next_line(current, sync, rate);
 		clock_.set[(clock_.newest + 1) % EDC_CLOCK_SETS] = next;
 	} while (clock_ns(CLOCK_MONOTONIC) + ahead_ns / 2 > next.from_ns);
 	__atomic_store_n(&clock_.newest, clock_.newest + 1, __ATOMIC_RELEASE);
@@ -227,6 +231,28 @@ void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, recordi
 	}
 }
 
+// From the first CPU that this thread may run on.
+void compare_cpus(recording_file::TscSkew &skew)
+{
+	cpu_set_t allowed;
+	std::memset(&allowed, 0xff, sizeof allowed);
+	::sched_setaffinity(0, sizeof allowed, &allowed);
+	if (::sched_getaffinity(0, sizeof allowed, &allowed) < 0)
+		return;
+	go_first();
+	unsigned home = 0;
+	while (home < CPU_SETSIZE && !CPU_ISSET(home, &allowed))
+		++home;
+	if (!card::pin_to(home))
+		return;
+	try {
+		for (unsigned cpu = home + 1; cpu < CPU_SETSIZE; ++cpu)
+			if (CPU_ISSET(cpu, &allowed))
+				compare_with(cpu, home, allowed, skew);
+	} catch (const std::exception &) { // out of threads: this and later CPUs are not compared
+	}
+}
+
 } // namespace
 
 ClockDescription describe_clock(const ClockSteering &steering)
@@ -249,25 +275,7 @@ recording_file::TscSkew measure_tsc_skew()
 {
 	recording_file::TscSkew skew;
 	skew.cpus_online = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
-	std::jthread([&] {
-		cpu_set_t allowed;
-		std::memset(&allowed, 0xff, sizeof allowed);
-		::sched_setaffinity(0, sizeof allowed, &allowed);
-		if (::sched_getaffinity(0, sizeof allowed, &allowed) < 0)
-			return;
-		go_first();
-		unsigned home = 0;
-		while (home < CPU_SETSIZE && !CPU_ISSET(home, &allowed))
-			++home;
-		if (!card::pin_to(home))
-			return;
-		try {
-			for (unsigned cpu = home + 1; cpu < CPU_SETSIZE; ++cpu)
-				if (CPU_ISSET(cpu, &allowed))
-					compare_with(cpu, home, allowed, skew);
-		} catch (const std::exception &) { // out of threads: this and later CPUs are not compared
-		}
-	}).join();
+	std::jthread([&] { compare_cpus(skew); }).join();
 	return skew;
 }
 

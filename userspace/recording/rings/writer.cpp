@@ -12,6 +12,19 @@
 #include "base/clock_ns.h"
 
 namespace monitor::record {
+namespace {
+
+void drop_front(std::span<iovec> &parts, std::size_t bytes)
+{
+	for (; !parts.empty() && bytes >= parts.front().iov_len; parts = parts.subspan(1))
+		bytes -= parts.front().iov_len;
+	if (bytes) {
+		parts.front().iov_base = static_cast<char *>(parts.front().iov_base) + bytes;
+		parts.front().iov_len -= bytes;
+	}
+}
+
+} // namespace
 
 Writer::Writer(std::string directory, std::vector<std::string> names, std::size_t max_added, BlockPool &pool,
 	       Failure &failure, ReadTime read_time)
@@ -122,9 +135,9 @@ bool Writer::open(StreamNumber stream)
 // Returns how many of the blocks are in the file.
 std::size_t Writer::append(StreamNumber stream, std::span<iovec> parts)
 {
-	std::size_t first = 0;
-	while (first < parts.size()) {
-		const ssize_t n = ::writev(files_[stream].get(), &parts[first], static_cast<int>(parts.size() - first));
+	const std::size_t all = parts.size();
+	while (!parts.empty()) {
+		const ssize_t n = ::writev(files_[stream].get(), parts.data(), static_cast<int>(parts.size()));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
@@ -133,15 +146,9 @@ std::size_t Writer::append(StreamNumber stream, std::span<iovec> parts)
 		}
 		sizes_[stream] += static_cast<std::uint64_t>(n);
 		bytes_.fetch_add(static_cast<std::uint64_t>(n), std::memory_order_relaxed);
-		auto left = static_cast<std::size_t>(n);
-		for (; first < parts.size() && left >= parts[first].iov_len; ++first)
-			left -= parts[first].iov_len;
-		if (left) {
-			parts[first].iov_base = static_cast<char *>(parts[first].iov_base) + left;
-			parts[first].iov_len -= left;
-		}
+		drop_front(parts, static_cast<std::size_t>(n));
 	}
-	return first;
+	return all - parts.size();
 }
 
 // A write failed: truncate the file to its last whole packet.
