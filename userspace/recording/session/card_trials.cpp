@@ -113,29 +113,32 @@ void CardTrials::calibrate_again()
 	}
 }
 
+bool CardTrials::contradicts_kept()
+{
+	auto &calibration = *file_.calibration;
+	if (calibration.kept->checked_at_start)
+		return false;
+	recording_file::CalibratedCosts costs;
+	const CostCheck result = check(costs);
+	if (result == CostCheck::agrees)
+		calibration.end = std::move(costs);
+	else if (result == CostCheck::undecided)
+		calibration.why_no_end = "the loops without probes differed by more than the costs may";
+	return result == CostCheck::contradicts;
+}
+
 void CardTrials::measure_end()
 {
 	auto &calibration = *file_.calibration;
+	if (calibration.kept && !contradicts_kept())
+		return;
+	const card::Calibration measured = card::calibrate(card_, options_);
 	if (calibration.kept) {
-		if (calibration.kept->checked_at_start)
-			return;
-		recording_file::CalibratedCosts costs;
-		const CostCheck result = check(costs);
-		if (result == CostCheck::agrees)
-			calibration.end = std::move(costs);
-		else if (result == CostCheck::undecided)
-			calibration.why_no_end = "the loops without probes differed by more than the costs may";
-		if (result != CostCheck::contradicts)
-			return;
-		const card::Calibration measured = card::calibrate(card_, options_);
 		add_calibration(file_, measured);
 		calibration.start.clear();
-		calibration.end = measured.costs;
-		return;
-	}
-	const card::Calibration measured = card::calibrate(card_, options_);
-	if (card::compare_costs(calibration.start, measured.costs) != CostCheck::agrees)
+	} else if (card::compare_costs(calibration.start, measured.costs) != CostCheck::agrees) {
 		kept_file_.forget_costs(options_.tp);
+	}
 	calibration.end = measured.costs;
 }
 

@@ -37,6 +37,8 @@ public:
 private:
 	// Compares a few rounds with the cached costs.
 	card::CostCheck check(recording_file::CalibratedCosts &costs);
+	// At the end: whether the cached costs must be measured again.
+	bool contradicts_kept();
 	void measure_end();
 
 	card::BpfCard &card_;

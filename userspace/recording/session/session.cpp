@@ -206,16 +206,22 @@ void Session::wait_for_end()
 	result_.end_reason = ending_.wait(command_.get(), failure_, look_ms, look, fds);
 }
 
+// The command could not be started.
+void Session::end_unrecorded()
+{
+	stop_threads();
+	if (card_)
+		card_->detach();
+	if (writer_)
+		writer_->finish();
+	remove_directory();
+	result_.command_exit = command_->wait();
+}
+
 Result Session::wait()
 {
 	if (result_.exec_error) {
-		stop_threads();
-		if (card_)
-			card_->detach();
-		if (writer_)
-			writer_->finish();
-		remove_directory();
-		result_.command_exit = command_->wait();
+		end_unrecorded();
 		return result_;
 	}
 	wait_for_end();
@@ -372,6 +378,11 @@ void Session::end_recording()
 		file_.stacks.timer_interrupt_ns = card_->time_stack_interrupt();
 	add_other_recorders(file_, other_recorders());
 	add_end(file_, result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
+	write_descriptions();
+}
+
+void Session::write_descriptions()
+{
 	try {
 		if (options_.kept == Kept::nothing)
 			return remove_trace_directory(result_.directory);

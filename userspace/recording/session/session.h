@@ -95,6 +95,7 @@ private:
 	void name_new_cgroups();
 	void add_triggers(Contents &file) const;
 	void wait_for_end();
+	void end_unrecorded();
 	Progress progress() const;
 	void stop_threads();
 	void write_file_of(const Snapshot &snapshot, bool is_complete) const;
@@ -103,6 +104,7 @@ private:
 	Sync end_parts();
 	void drain_rest();
 	void take_counts(const Sync &end);
+	void write_descriptions();
 	void fail(const std::string &why);
 	void release_command();
 
