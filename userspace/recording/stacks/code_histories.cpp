@@ -15,16 +15,8 @@ void CodeHistories::add(Change change)
 		by_process_.erase(change.process);
 		return;
 	}
-	if (change.kind == Change::Kind::executed) {
-		const Changes before = std::exchange(by_process_[change.process], nullptr);
-		std::vector<Change> &changes = own(change.process);
-		if (before) // changes of the new program may have arrived earlier
-			std::ranges::copy_if(*before, std::back_inserter(changes), [&](const Change &each) {
-				return each.monotonic_ns >= change.monotonic_ns;
-			});
-		changes.push_back(std::move(change));
-		return;
-	}
+	if (change.kind == Change::Kind::executed)
+		return execute(std::move(change));
 	std::vector<Change> &changes = own(change.process);
 	if (changes.size() >= max_changes)
 		changes.erase(changes.begin());
@@ -40,6 +32,17 @@ std::vector<Change> &CodeHistories::own(std::int32_t process)
 	else if (changes.use_count() > 1)
 		changes = std::make_shared<std::vector<Change>>(*changes);
 	return *changes;
+}
+
+// Changes of the new program may have arrived earlier.
+void CodeHistories::execute(Change executed)
+{
+	const Changes before = std::exchange(by_process_[executed.process], nullptr);
+	std::vector<Change> &changes = own(executed.process);
+	const auto is_of_new = [&](const Change &each) { return each.monotonic_ns >= executed.monotonic_ns; };
+	if (before)
+		std::ranges::copy_if(*before, std::back_inserter(changes), is_of_new);
+	changes.push_back(std::move(executed));
 }
 
 // Its own changes may have arrived earlier; those with an earlier time belong to a previous process with its PID.

@@ -31,6 +31,7 @@ private:
 	using Changes = std::shared_ptr<std::vector<Change>>; // of a process, and as its own of those that it created
 
 	void create(const Change &created);
+	void execute(Change executed);
 	std::vector<Change> &own(std::int32_t process);
 
 	std::unordered_map<std::int32_t, Changes> by_process_;

@@ -60,6 +60,19 @@ std::vector<edc_unwind_row> from_start_of_code(const ElfImage &image)
 	return {};
 }
 
+// The rows that apply from `from` up to `to`.
+void add_between(RowList &all, const std::vector<edc_unwind_row> &rows, std::uint32_t from, std::uint64_t to)
+{
+	auto row = std::ranges::upper_bound(rows, from, {}, &edc_unwind_row::address);
+	if (row != rows.begin()) {
+		edc_unwind_row first = *std::prev(row);
+		first.address = from;
+		all.add(first);
+	}
+	for (; row != rows.end() && row->address < to; ++row)
+		all.add(*row);
+}
+
 } // namespace
 
 std::vector<edc_unwind_row> filled(const std::vector<edc_unwind_row> &rows, const std::vector<edc_unwind_row> &others)
@@ -67,21 +80,12 @@ std::vector<edc_unwind_row> filled(const std::vector<edc_unwind_row> &rows, cons
 	if (rows.empty() || others.empty())
 		return rows.empty() ? others : rows;
 	RowList all;
-	const auto fill = [&](std::uint32_t from, std::uint64_t to) {
-		auto other = std::ranges::upper_bound(others, from, {}, &edc_unwind_row::address);
-		if (other != others.begin()) {
-			edc_unwind_row first = *std::prev(other);
-			first.address = from;
-			all.add(first);
-		}
-		for (; other != others.end() && other->address < to; ++other)
-			all.add(*other);
-	};
-	fill(0, rows.front().address);
+	add_between(all, others, 0, rows.front().address);
 	for (auto row = rows.begin(); row != rows.end(); ++row) {
 		all.add(*row);
 		if (row->rule == EDC_UNWIND_NONE)
-			fill(row->address, std::next(row) == rows.end() ? ~std::uint64_t{0} : std::next(row)->address);
+			add_between(all, others, row->address,
+				    std::next(row) == rows.end() ? ~std::uint64_t{0} : std::next(row)->address);
 	}
 	return all.take();
 }

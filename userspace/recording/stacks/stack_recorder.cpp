@@ -166,12 +166,11 @@ void StackRecorder::write_kernel_symbols(const std::string &directory)
 	const Fd list = create(directory + "/kallsyms");
 	std::string rest, functions;
 	for (std::string part; kallsyms_ && !(part = read_rest(kallsyms_.get(), 1 << 20)).empty();) {
-		std::istringstream lines(std::exchange(rest, "") + part);
+		rest += part;
+		const std::size_t end = rest.rfind('\n') + 1; // the last line continues in the next part
+		std::istringstream lines(rest.substr(0, end));
+		rest.erase(0, end);
 		for (std::string line; std::getline(lines, line);) {
-			if (lines.eof()) {
-				rest = line; // continues in the next part
-				break;
-			}
 			const std::size_t type = line.find(' ') + 1;
 			if (type == 0 || type >= line.size() || !std::strchr("tTwW", line[type]))
 				continue;
