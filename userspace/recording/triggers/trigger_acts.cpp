@@ -92,14 +92,11 @@ TriggerActs::TriggerActs(const std::vector<NamedTrigger> &triggers, std::string 
     : triggers_(triggers), directory_(std::move(directory)), users_(users), accounts_(triggers.size())
 {
 	std::vector<std::string> commands;
-	bool signals = false;
 	for (std::size_t i = 0; i < triggers.size(); ++i)
 		for (const TriggerAct &act : triggers[i].acts) {
 			ActCounts &account = accounts_[i];
-			if (act.kind == TriggerAct::Kind::signal) {
-				signals = true;
+			if (act.kind == TriggerAct::Kind::signal)
 				account.signals = account.signals_refused = 0;
-			}
 			if (act.kind != TriggerAct::Kind::run)
 				continue;
 			account.runs = account.runs_failed = account.running = account.runs_left_out = 0;
@@ -108,6 +105,8 @@ TriggerActs::TriggerActs(const std::vector<NamedTrigger> &triggers, std::string 
 			per_minute_.push_back(act.number);
 		}
 	started_ns_.resize(commands.size());
+	const bool signals =
+	    std::ranges::any_of(accounts_, [](const ActCounts &account) { return account.signals.has_value(); });
 	if (!commands.empty() || signals)
 		runner_ = std::make_unique<TriggerRunner>(std::move(commands), user);
 }
@@ -158,19 +157,25 @@ bool TriggerActs::is_too_often(std::uint32_t command, const Firing &firing)
 	return started.size() >= per_minute_[command];
 }
 
+void TriggerActs::send_signals(const Firing &firing)
+{
+	ActCounts &account = accounts_[firing.trigger];
+	const pid_t process = firing.noted.tgid > 0 ? firing.noted.tgid : firing.noted.tid;
+	for (const TriggerAct &act : triggers_[firing.trigger].acts)
+		if (act.kind == TriggerAct::Kind::signal) {
+			const bool sent =
+			    process != ::getpid() && runner_->signal(process, static_cast<int>(act.number));
+			++*(sent ? account.signals : account.signals_refused);
+		}
+}
+
 void TriggerActs::act(const Firing &firing)
 {
 	if (!runner_)
 		return;
 	collect();
+	send_signals(firing);
 	ActCounts &account = accounts_[firing.trigger];
-	for (const TriggerAct &act : triggers_[firing.trigger].acts)
-		if (act.kind == TriggerAct::Kind::signal) {
-			const pid_t process = firing.noted.tgid > 0 ? firing.noted.tgid : firing.noted.tid;
-			const bool sent =
-			    process != ::getpid() && runner_->signal(process, static_cast<int>(act.number));
-			++*(sent ? account.signals : account.signals_refused);
-		}
 	for (std::uint32_t command = 0; command < trigger_of_.size(); ++command) {
 		if (trigger_of_[command] != firing.trigger)
 			continue;

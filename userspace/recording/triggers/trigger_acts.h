@@ -32,6 +32,7 @@ public:
 
 private:
 	std::vector<std::string> environment(const Firing &firing) const;
+	void send_signals(const Firing &firing);
 	bool is_too_often(std::uint32_t command, const Firing &firing);
 
 	const std::vector<NamedTrigger> &triggers_;

@@ -226,16 +226,14 @@ void UserDrain::merge_block(const UserProcess &process, UserRing &ring, std::uin
 	tokens_ += merged.add(block.bytes, ring.merged_bytes, words, &filter_);
 	refused_ += merged.take_refused();
 	waiting_bytes_ += merged.waiting_bytes() - bytes_before;
-	if (content_bytes) {
-		ring.merged_bytes = content_bytes;
+	ring.merged_bytes = content_bytes ? content_bytes : EDC_BLOCK_HEADER;
+	if (content_bytes)
 		return;
-	}
 	if (wrong)
 		damage(process, wrong);
 	functions_.count(block.bytes);
 	info.discarded = ring.info.discarded; // merge_ring() reports it as the ring counts it
 	ring.info = info;
-	ring.merged_bytes = EDC_BLOCK_HEADER;
 }
 
 // Takes what is in the ring that the process's threads without restartable sequences share. The records of all such
