@@ -300,9 +300,7 @@ void Flight::end(const std::string &reason)
 	const Failure &failure = parts_.failure;
 	if (end_reason_.empty())
 		end_reason_ = reason; // triggers take no more snapshots
-	for (;;) {                    // earlier requests
-		if (failure.reported() || !serve().empty() || (!current_ && waiting_.empty()))
-			break;
+	while (!failure.reported() && serve().empty() && (current_ || !waiting_.empty())) { // earlier requests
 		if (current_)
 			recorder_.cut_short();
 		pollfd fds[] = {{recorder_.fd(), POLLIN, 0}, {failure.fd(), POLLIN, 0}};

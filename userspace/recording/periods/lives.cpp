@@ -40,6 +40,19 @@ std::optional<Contents> read_recording(const std::string &text)
 	return recorded;
 }
 
+std::vector<RealTimeStep> steps_in(const std::string &description)
+{
+	constexpr std::string_view before_steps = "\treal_time_steps = \"";
+	const std::size_t at = description.find(before_steps);
+	const char *step = at == std::string::npos ? "" : description.c_str() + at + before_steps.size();
+	std::vector<RealTimeStep> steps;
+	unsigned long long time = 0;
+	long long ns = 0;
+	for (int length = 0; std::sscanf(step, " %llu%lld%n", &time, &ns, &length) == 2; step += length)
+		steps.push_back({time, ns});
+	return steps;
+}
+
 // The clock of a description that metadata() wrote.
 bool parse_clock(const std::string &description, ClockDescription &clock)
 {
@@ -53,14 +66,7 @@ bool parse_clock(const std::string &description, ClockDescription &clock)
 			&offset_s, &offset) != 4 ||
 	    frequency == 0)
 		return false;
-	clock = {name, frequency, offset_s, offset};
-	constexpr std::string_view before_steps = "\treal_time_steps = \"";
-	const std::size_t steps = description.find(before_steps);
-	const char *step = steps == std::string::npos ? "" : description.c_str() + steps + before_steps.size();
-	unsigned long long time = 0;
-	long long ns = 0;
-	for (int length = 0; std::sscanf(step, " %llu%lld%n", &time, &ns, &length) == 2; step += length)
-		clock.steps.push_back({time, ns});
+	clock = {name, frequency, offset_s, offset, steps_in(description)};
 	return true;
 }
 

@@ -100,28 +100,29 @@ void PeriodFiles::finish()
 		throw Error(failure_);
 }
 
+std::optional<PeriodFiles::Period> PeriodFiles::wait_for_next()
+{
+	std::unique_lock guard(lock_);
+	changed_.wait(guard, [this] { return is_over_ || !waiting_.empty(); });
+	if (waiting_.empty() || !failure_.empty())
+		return {};
+	std::optional<Period> next = std::move(waiting_.front());
+	waiting_.pop_front();
+	return next;
+}
+
 void PeriodFiles::run()
 {
-	for (;;) {
-		Period period;
-		{
-			std::unique_lock guard(lock_);
-			changed_.wait(guard, [this] { return is_over_ || !waiting_.empty(); });
-			if (waiting_.empty() || !failure_.empty())
-				return;
-			period = std::move(waiting_.front());
-			waiting_.pop_front();
-		}
+	while (const std::optional<Period> period = wait_for_next())
 		try {
-			write(period);
-			remove_old(period.end_ns);
-			if (period.also)
-				period.also();
+			write(*period);
+			remove_old(period->end_ns);
+			if (period->also)
+				period->also();
 		} catch (const std::exception &error) {
 			const std::lock_guard guard(lock_);
 			failure_ = sentence_of(error);
 		}
-	}
 }
 
 // Atomic for readers, also after a power failure.

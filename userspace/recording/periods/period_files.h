@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -62,6 +63,7 @@ private:
 	};
 
 	void remove_unfinished() const;
+	std::optional<Period> wait_for_next();
 	void run();
 	void write(const Period &period);
 	void remove_old(std::int64_t now_ns);
