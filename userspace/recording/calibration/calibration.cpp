@@ -293,6 +293,12 @@ private:
 	std::future<void> grace_period_;
 };
 
+void add(Calibration &result, const char *what, const CalibratedCost &cost)
+{
+	if (cost.rounds > 0)
+		result.costs[what] = cost;
+}
+
 } // namespace
 
 Calibration calibrate(BpfCard &card, const CalibrationOptions &options)
@@ -309,11 +315,9 @@ Calibration calibrate(BpfCard &card, const CalibrationOptions &options)
 	card.detach();
 	card.reset();
 	if (options.probes)
-		if (const CalibratedCost event = card.time_function_event(); event.rounds > 0)
-			result.costs["function"] = event;
+		add(result, "function", card.time_function_event());
 	try {
-		if (const CalibratedCost sample = card.time_sample(); sample.rounds > 0)
-			result.costs["sample"] = sample;
+		add(result, "sample", card.time_sample());
 	} catch (const Error &) { // privileges were dropped: keep the result of the start
 	}
 	return result;

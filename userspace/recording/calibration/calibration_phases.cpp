@@ -161,9 +161,9 @@ PhasePart CalibrationPhases::part_of(const Part &part, const std::unordered_set<
 				     PhaseCost *sums) const
 {
 	PhasePart result;
+	// Children that nobody waited for are no longer in the sum.
 	const auto difference = [](std::uint64_t begin, std::uint64_t end) {
-		return static_cast<double>(
-		    end - std::min(begin, end)); // children that nobody waited for are no longer in the sum
+		return static_cast<double>(end - std::min(begin, end));
 	};
 	if (!part.begin.is_known || !part.end.is_known)
 		return result;

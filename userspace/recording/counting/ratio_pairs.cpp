@@ -56,9 +56,8 @@ unsigned slot_of(const pmu::Selection &selection, std::size_t counter)
 void keep_ratios(pmu::Selection &selection)
 {
 	const std::vector<RatioPair> pairs = ratio_pairs(selection);
-	const bool is_complete =
-	    std::ranges::all_of(selection.measurements, &std::string::empty, &pmu::Measurement::missing);
-	if (pairs.empty() && is_complete)
+	if (pairs.empty() &&
+	    std::ranges::all_of(selection.measurements, &std::string::empty, &pmu::Measurement::missing))
 		throw Error("--ratio-format stores ratios of two events, and -m requests none: use for example -m "
 			    "ipc=instructions/cycles");
 	for (std::size_t i = 0; i < selection.measurements.size(); ++i) {

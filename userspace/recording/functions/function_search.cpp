@@ -123,6 +123,15 @@ private:
 	std::set<std::string> names_;
 };
 
+// Of those that are recorded in one way.
+std::string summary_of(std::size_t count, const std::string &how, const card::CalibratedCost &event)
+{
+	std::string text = fmt::format("{} function{} {}", count, count == 1 ? "" : "s", how);
+	if (event.rounds > 0) // a call has two events
+		text += fmt::format(" (a call takes {:.0f} to {:.0f} ns longer)", 2 * event.low, 2 * event.high);
+	return text;
+}
+
 } // namespace
 
 FoundFunctions find_functions(const std::vector<std::string> &patterns, const std::vector<std::string> &command,
@@ -164,19 +173,13 @@ std::string summary(const std::vector<card::Function> &functions, const EventCos
 			++probed;
 			probes += 1 + function.exits.size();
 		}
-	const auto part = [](std::size_t count, const std::string &how, const card::CalibratedCost &event) {
-		std::string text = fmt::format("{} function{} {}", count, count == 1 ? "" : "s", how);
-		if (event.rounds > 0) // a call has two events
-			text +=
-			    fmt::format(" (a call takes {:.0f} to {:.0f} ns longer)", 2 * event.low, 2 * event.high);
-		return text;
-	};
 	std::string text;
 	if (probed < functions.size())
-		text = part(functions.size() - probed, "patched in the command's processes", costs.patched);
+		text = summary_of(functions.size() - probed, "patched in the command's processes", costs.patched);
 	if (probed > 0)
-		text += (text.empty() ? "" : ", ") +
-			part(probed, fmt::format("with {} uprobe{}", probes, probes == 1 ? "" : "s"), costs.probed);
+		text +=
+		    (text.empty() ? "" : ", ") +
+		    summary_of(probed, fmt::format("with {} uprobe{}", probes, probes == 1 ? "" : "s"), costs.probed);
 	return text;
 }
 

@@ -101,11 +101,10 @@ bool connect(void *library)
 		void *const library = load_library();
 		if (!library || !connect(library))
 			::_exit(1);
-		card::ns_per_call(trial_function,
-				  calls); // warm up: a busy program has touched the ring's memory before
-		for (double &cost : costs)
-			cost = (card::ns_per_call(trial_function, calls) - card::quantile(before, 0.5)) /
-			       2; // a call has two events
+		// Warm up: a busy program has touched the ring's memory before.
+		card::ns_per_call(trial_function, calls);
+		for (double &cost : costs) // a call has two events
+			cost = (card::ns_per_call(trial_function, calls) - card::quantile(before, 0.5)) / 2;
 		::_exit(::write(answer, costs, sizeof costs) != sizeof costs);
 	} catch (...) {
 		::_exit(1);

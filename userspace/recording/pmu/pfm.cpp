@@ -42,6 +42,21 @@ void add_unit_masks(std::vector<PfmEvent> &all, const pfm_event_info_t &event, c
 		all.push_back({event.name, pmu.name, event.desc});
 }
 
+// What an event's name determines. The other fields that libpfm4 can set (periods, pinning) are not part of the name.
+perf_event_attr named_part(const perf_event_attr &encoded)
+{
+	perf_event_attr attributes{};
+	attributes.type = encoded.type;
+	attributes.config = encoded.config;
+	attributes.config1 = encoded.config1;
+	attributes.config2 = encoded.config2;
+	attributes.exclude_user = encoded.exclude_user;
+	attributes.exclude_kernel = encoded.exclude_kernel;
+	// The hypervisor is excluded only if the name selects modes; libpfm4 excludes it by default.
+	attributes.exclude_hv = encoded.exclude_user || encoded.exclude_kernel ? encoded.exclude_hv : 0;
+	return attributes;
+}
+
 } // namespace
 
 std::vector<std::string> pfm_families()
@@ -66,17 +81,8 @@ PfmAnswer pfm_encode(const std::string &name)
 	answer.is_known = result == PFM_SUCCESS;
 	// Every other error concerns what follows the event's name.
 	answer.is_event = result != PFM_ERR_NOTFOUND && result != PFM_ERR_NOINIT && result != PFM_ERR_INVAL;
-	if (!answer.is_known)
-		return answer;
-	// The other fields that libpfm4 can set (periods, pinning) are not part of the name.
-	answer.attributes.type = encoded.type;
-	answer.attributes.config = encoded.config;
-	answer.attributes.config1 = encoded.config1;
-	answer.attributes.config2 = encoded.config2;
-	answer.attributes.exclude_user = encoded.exclude_user;
-	answer.attributes.exclude_kernel = encoded.exclude_kernel;
-	// The hypervisor is excluded only if the name selects modes; libpfm4 excludes it by default.
-	answer.attributes.exclude_hv = encoded.exclude_user || encoded.exclude_kernel ? encoded.exclude_hv : 0;
+	if (answer.is_known)
+		answer.attributes = named_part(encoded);
 	return answer;
 }
 
