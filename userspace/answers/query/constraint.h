@@ -33,7 +33,6 @@ struct Constraint {
 	bool takes(std::int64_t value) const;
 	bool takes(double value) const { return value >= least && value <= greatest; }
 	bool takes(std::string_view value) const;
-	bool takes_none() const { return first > last; }
 };
 
 // A column of this type compared with these values (one value unless `op` is `in`). nullopt: cannot be pushed down;

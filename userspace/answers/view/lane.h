@@ -55,16 +55,6 @@ public:
 	// The slices that overlap these bins.
 	std::vector<Slice> slices(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin) const;
 	std::vector<Slice> slices(unsigned level) const { return slices(level, 0, ~std::uint64_t(0)); }
-	// Replaces each key by to(key).
-	template <class To> void change_keys(const To &to)
-	{
-		for (Interval &interval : few_)
-			interval.key = to(interval.key);
-		if (many_)
-			for (std::vector<Slice> &level : many_->slices)
-				for (Slice &slice : level)
-					slice.key = to(slice.key);
-	}
 	std::uint64_t busy() const { return busy_; }
 	// The memory of the levels, which dropping the finest ones reduces.
 	std::size_t bytes() const;

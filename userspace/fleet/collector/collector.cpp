@@ -308,13 +308,6 @@ void Collector::update_cost()
 	directory_.cost = cost_.json(hosts);
 }
 
-void Collector::set_state(const std::string &host, nlohmann::ordered_json state)
-{
-	const std::lock_guard lock(mutex_);
-	directory_.host(host).state = std::move(state);
-	is_changed_ = true;
-}
-
 // Called with saving_mutex_ locked; locks mutex_ only while copying, as the disk may take long.
 void Collector::write_accounts()
 {

@@ -45,8 +45,6 @@ public:
 	// Whether a host belongs to this run: it has a trace, or its agent reports the run. Does not wait for the disk.
 	bool has_host(const std::string &host);
 	void take_runs(const std::string &host, const std::vector<Presence::Run> &untrusted_runs);
-	// The state that a host's agent reports, for the accounts.
-	void set_state(const std::string &host, nlohmann::ordered_json state);
 	// Saves the accounts if they changed. Called about once a second, and at the end. Throws Error.
 	void save();
 	nlohmann::ordered_json accounts();

@@ -232,8 +232,6 @@ Json RunDirectory::accounts() const
 		for (const auto &[why, number] : host.refused)
 			json["refused"][why] = number;
 		json["traces"] = std::move(traces);
-		if (!host.state.is_null())
-			json["state"] = host.state;
 	}
 	Json all = {{"version", 1},
 		    {"run", run_},

@@ -54,7 +54,6 @@ struct HostPlace {
 	std::map<std::pair<Uuid, std::string>, TracePlace> traces; // by uuid and part
 	std::uint64_t batches = 0, repeated = 0, conflicts = 0, conflicts_kept = 0, sessions = 0, last_seen_ns = 0;
 	std::map<std::string, std::uint64_t> refused; // messages, by reason
-	nlohmann::ordered_json state;                 // its agent's report; null: none
 };
 
 class RunDirectory {

@@ -455,10 +455,4 @@ std::uint64_t Forwarding::sent_again() const
 	return window_.sent_again();
 }
 
-std::uint64_t Forwarding::bytes_on_their_way() const
-{
-	const std::lock_guard lock(mutex_);
-	return window_.bytes();
-}
-
 } // namespace monitor::fleet

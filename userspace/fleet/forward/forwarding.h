@@ -75,7 +75,6 @@ public:
 	std::vector<KeptTrace> kept() const; // by their end times, newest last
 	SentSums sent() const;
 	std::uint64_t sent_again() const;
-	std::uint64_t bytes_on_their_way() const;
 	std::uint64_t session() const { return session_; }
 
 private:
