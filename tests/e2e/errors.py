@@ -278,6 +278,11 @@ def long_statement():
 	e2e.expect("more than 1048576 bytes" in done.stderr, f"a statement without an end: {done.stderr}")
 
 
+def blanks_after_a_command():
+	done = e2e.run(e2e.monitor, "query", e2e.work / "good", input=".schema \n.schema events \n.tables\t\n")
+	e2e.expect("CREATE TABLE" in done.stdout and "events" in done.stdout.splitlines(), f"blanks after a command: {done}")
+
+
 def answer_not_written():
 	complains("a long answer into a full disk", 1, "sh", "-c", f"{e2e.monitor} list --json {e2e.work}/good > /dev/full",
 	          says="No space left")
@@ -348,6 +353,6 @@ if __name__ == "__main__":
 	try:
 		e2e.need_recording()
 		e2e.main(output, card, command, options, what_to_type, privilege, disk_full, bad_traces, left_out, answer_not_written, cut_traces,
-		         replaced_by_force, status_not_written, inputs_stay, long_statement)
+		         replaced_by_force, status_not_written, inputs_stay, long_statement, blanks_after_a_command)
 	finally:
 		shutil.rmtree(public, ignore_errors=True)

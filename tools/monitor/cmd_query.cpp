@@ -111,9 +111,9 @@ constexpr const char *prompt_help = ".tables          list the tables of this tr
 // Runs a dot command. False: quit.
 bool command(query::Database &database, const std::string &line)
 {
-	const std::size_t end = line.find_first_of(" \t");
-	const std::string name = line.substr(0, end);
-	std::string argument = end == std::string::npos ? "" : line.substr(line.find_first_not_of(" \t", end));
+	const std::string name = line.substr(0, line.find_first_of(" \t"));
+	std::string argument = line.substr(name.size());
+	argument.erase(0, argument.find_first_not_of(" \t"));
 	argument.erase(argument.find_last_not_of(" \t;") + 1);
 	if (name == ".quit" || name == ".exit")
 		return false;
