@@ -11,6 +11,7 @@
 #include "cmd_fleet.h"
 #include "common_options.h"
 #include "fleet/collector/collector_service.h"
+#include "fleet/wire/names.h"
 #include "fleet_clocks.h"
 #include "hub_options.h"
 #include "problems.h"
