@@ -42,7 +42,7 @@ MAY = {
     "recording/session": {"base", "base/buffering", "base/recording_file", "recording/pmu", "recording/recorder", "recording/card", "recording/user_card",
                           "recording/stacks", "recording/functions", "recording/rings", "recording/counting", "recording/calibration",
                           "recording/periods", "recording/triggers", "recording/flight"},
-    "recording/pilot": {"base", "base/buffering", "recording/card", "recording/rings", "recording/calibration", "recording/session"},
+    "recording/pilot": {"base", "base/buffering", "base/recording_file", "recording/card", "recording/rings", "recording/calibration", "recording/session"},
     "reading/ctf": {"base"},
     "reading/tdl": {"base", "reading/ctf"},
     "reading/events": {"base", "base/recording_file", "reading/ctf", "reading/tdl"},

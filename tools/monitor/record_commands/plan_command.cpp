@@ -15,23 +15,6 @@ namespace {
 
 constexpr double max_seconds = 3600;
 
-nlohmann::ordered_json json_of(const pilot::PilotResult &result)
-{
-	constexpr const char *how[] = {"runs", "phases", "loops"};
-	const auto percent = [](const std::optional<double> &share) {
-		return share ? nlohmann::ordered_json(*share * 100) : nlohmann::ordered_json(nullptr);
-	};
-	nlohmann::ordered_json json = {{"how", how[static_cast<std::size_t>(result.how)]},
-				       {"pairs", result.pairs},
-				       {"low_percent", percent(result.low)},
-				       {"percent", percent(result.median)},
-				       {"high_percent", percent(result.high)},
-				       {"cpu_ns", result.cpu_ns}};
-	if (!result.why_unknown.empty())
-		json["unknown"] = result.why_unknown;
-	return json;
-}
-
 } // namespace
 
 void add_pilot_options(CLI::App &plan, PilotArguments &to)
@@ -58,7 +41,7 @@ int run_pilot(const PilotArguments &arguments, const std::vector<std::string> &c
 	options.on_note = [](const std::string &note) { print_note("monitor: {}\n", note); };
 	const pilot::PilotResult result = pilot::pilot(options);
 	if (json)
-		fmt::print("{}\n", json_dump(json_of(result), 1));
+		fmt::print("{}\n", json_dump(pilot::json_of(result), 1));
 	else
 		fmt::print("{}\n", pilot::text_of(result));
 	return 0;

@@ -17,8 +17,6 @@
 
 #include "base/buffering/buffers.h"
 #include "base/error.h"
-#include "paired.h"
-#include "recording/calibration/factor_fit.h"
 #include "recording/calibration/machine_key.h"
 #include "recording/session/card_options.h"
 #include "recording/session/command.h"
@@ -31,7 +29,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using record::Command;
 
-constexpr std::uint64_t min_pairs = 3, max_pairs = 100;
+constexpr std::uint64_t max_pairs = 100;
 constexpr double times_duration = 3; // whole runs may take this multiple of the time to complete three pairs
 constexpr int min_phase_ms = 25, max_phase_ms = 55;
 constexpr auto settling = 2ms; // after probes were attached or detached, code is cold
@@ -107,7 +105,7 @@ public:
 		std::vector<PhasePair> phases = measure_phases(command, begin);
 		if (command.poll())
 			return whole_runs(seconds_since(begin));
-		PilotResult result = of_phases(phases);
+		PilotResult result = result_of_phases(phases);
 		if (!result.low)
 			count_events(command.pid(), result);
 		end(command);
@@ -143,19 +141,21 @@ private:
 
 	void attach(const Command &command) { card_.attach(card_options_.filtering ? command.pid() : 0); }
 
-	// False: the command has ended.
-	bool measure(Command &command, record::PhasePart &part)
+	// None: the command has ended, or the kernel does not report its progress.
+	std::optional<record::PhasePart> measure(Command &command)
 	{
 		std::this_thread::sleep_for(settling);
 		const record::TreeProgress begin = card_.progress(command.pid());
 		std::this_thread::sleep_for(std::chrono::milliseconds(length_ms_(random_)));
-		const record::TreeProgress now = card_.progress(command.pid());
-		part = difference(begin, now);
-		return !command.poll();
+		const auto part = difference(begin, card_.progress(command.pid()));
+		return command.poll() ? std::nullopt : part;
 	}
 
-	static record::PhasePart difference(const record::TreeProgress &begin, const record::TreeProgress &end)
+	static std::optional<record::PhasePart> difference(const record::TreeProgress &begin,
+							   const record::TreeProgress &end)
 	{
+		if (!begin.is_known || !end.is_known)
+			return {};
 		record::PhasePart part;
 		const auto since = [](std::uint64_t from, std::uint64_t to) {
 			return static_cast<double>(
@@ -170,38 +170,21 @@ private:
 	std::vector<PhasePair> measure_phases(Command &command, Clock::time_point begin)
 	{
 		std::vector<PhasePair> pairs;
-		for (PhasePair pair; seconds_since(begin) < options_.seconds;) {
-			if (!measure(command, pair.without))
+		while (seconds_since(begin) < options_.seconds) {
+			const auto without = measure(command);
+			if (!without)
 				break;
 			attach(command);
-			const bool goes_on = measure(command, pair.with);
+			const auto with = measure(command);
 			card_.detach();
-			if (!goes_on)
+			if (!with)
 				break;
-			if (!card_.lost())
-				pairs.push_back(pair);
+			pairs.push_back({*without, *with, card_.lost()});
 		}
 		return pairs;
 	}
 
-	PilotResult of_phases(const std::vector<PhasePair> &phases) const
-	{
-		PilotResult result{.how = PilotResult::How::phases, .pairs = phases.size()};
-		for (const PhasePair &pair : phases)
-			result.cpu_ns += pair.without.cpu_ns;
-		if (const auto share = share_of_phases(phases))
-			take(result, *share);
-		return result;
-	}
-
-	static void take(PilotResult &result, const record::Median &share)
-	{
-		result.low = share.low;
-		result.median = share.median;
-		result.high = share.high;
-	}
-
-	double run_once(bool with_probes)
+	void run_once(bool with_probes, Pair &pair)
 	{
 		const double before = cpu_ns_of_children();
 		Command command = start();
@@ -210,10 +193,11 @@ private:
 		if (const int error = command.go())
 			throw Error(error, fmt::format("cannot run {}", options_.record.command.front()));
 		command.wait();
-		const double ns = cpu_ns_of_children() - before;
-		if (with_probes)
-			card_.detach();
-		return ns;
+		(with_probes ? pair.with : pair.without) = cpu_ns_of_children() - before;
+		if (!with_probes)
+			return;
+		card_.detach();
+		pair.lost = card_.lost();
 	}
 
 	// Alternates which of a pair runs first.
@@ -227,23 +211,11 @@ private:
 						     "probes, take about {:.0f} s",
 						     seconds_of_run, number,
 						     static_cast<double>(number) * 2 * seconds_of_run + 1));
-		PilotResult result{.how = PilotResult::How::runs};
-		std::vector<Pair> pairs;
-		std::vector<double> without;
-		for (std::uint64_t i = 0; i < number; ++i) {
-			Pair pair;
+		std::vector<Pair> pairs(number);
+		for (std::uint64_t i = 0; i < number; ++i)
 			for (const bool with_probes : {i % 2 == 1, i % 2 == 0})
-				(with_probes ? pair.with : pair.without) = run_once(with_probes);
-			pairs.push_back(pair);
-			without.push_back(pair.without);
-		}
-		result.pairs = pairs.size();
-		result.cpu_ns = card::quantile(without, 0.5);
-		if (const auto share = share_of_pairs(pairs))
-			take(result, *share);
-		else
-			result.why_unknown = "CMD takes less CPU time than can be measured";
-		return result;
+				run_once(with_probes, pairs[i]);
+		return result_of_runs(pairs);
 	}
 
 	// Counts the process tree's events briefly with a filtering card; its CPU time then includes the probes.
@@ -256,27 +228,14 @@ private:
 		card.attach(command);
 		const record::TreeProgress begin = card.progress(command);
 		std::this_thread::sleep_for(counting);
-		const record::PhasePart part = difference(begin, card.progress(command));
+		const auto part = difference(begin, card.progress(command));
 		card.detach();
 		std::string why_not;
 		const auto factors = card_options_.filtering ? recording_file::CodeFactors()
 							     : card::factors_of_this_machine().read(why_not);
-		recording_file::CodeFactor added;
-		for (const auto &[family, number] : card.events()) {
-			const double ns = static_cast<double>(number) * recording_file::median_in_loops(loops, family);
-			const auto of_family = factors.find(card::factor_group(family));
-			const auto factor = of_family != factors.end() ? of_family : factors.find("other");
-			added.low += ns * (factor == factors.end() ? 1 : factor->second.low);
-			added.high += ns * (factor == factors.end() ? 1 : factor->second.high);
-		}
-		result.how = PilotResult::How::loops;
-		result.cpu_ns = part.cpu_ns;
-		if (part.cpu_ns <= added.high)
-			result.why_unknown = "CMD takes less CPU time than can be measured";
-		else
-			result.low = added.low / (part.cpu_ns - added.low);
-		if (result.low && !factors.empty())
-			result.high = added.high / (part.cpu_ns - added.high);
+		const CountedEvents counted{card.events(), part ? std::optional(part->cpu_ns) : std::nullopt,
+					    card.lost()};
+		take_counted(result, counted, loops, factors);
 	}
 
 	const PilotOptions &options_;
@@ -293,21 +252,6 @@ PilotResult pilot(const PilotOptions &options)
 {
 	expect_kernel_events_only(options.record);
 	return Pilot(options).run();
-}
-
-std::string text_of(const PilotResult &result)
-{
-	if (!result.low)
-		return fmt::format("probes: unknown ({})", result.why_unknown);
-	const auto percent = [](double share) { return std::max(share, 0.0) * 100; };
-	const double low = percent(*result.low);
-	const int digits = low < 9.95 ? 1 : 0;
-	if (!result.high)
-		return fmt::format("probes at least {:.{}f} % of CMD's CPU time (loops)", low, digits);
-	const std::string how =
-	    result.how == PilotResult::How::loops ? "from its events" : fmt::format("A/B, {} pairs", result.pairs);
-	return fmt::format("probes {:.{}f} to {:.{}f} % of CMD's CPU time ({})", low, digits, percent(*result.high),
-			   digits, how);
 }
 
 } // namespace monitor::pilot
