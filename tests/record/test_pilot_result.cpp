@@ -82,4 +82,19 @@ TEST_CASE("pilot: events that are counted cost what loops say, unless some are l
 	CHECK_THAT(text_of(lossy), Contains("unknown (events were lost while they were counted"));
 }
 
+TEST_CASE("pilot: an unknown cost in loops, or CPU time, is no 0 %")
+{
+	const CountedEvents events{{{"syscall", 1000}}, 1'200'000., 0};
+	for (const CalibratedCosts &costs : {CalibratedCosts(), CalibratedCosts{{"syscall", {-9, -5, 2, 0, 22}}},
+					     CalibratedCosts{{"syscall", {0, 0, 0, 0, 0}}}}) {
+		const PilotResult result = counted(events, costs);
+		CHECK(json_of(result)["low_percent"].is_null());
+		CHECK_THAT(text_of(result), Contains("unknown (the cost of an event"));
+	}
+	const PilotResult untimed = counted({{{"syscall", 1000}}, {}, 0});
+	CHECK(json_of(untimed)["cpu_ns"].is_null());
+	CHECK_THAT(text_of(untimed), Contains("unknown (the kernel does not report"));
+	CHECK(text_of(counted({{}, 1e9, 0}, {})) == "probes at least 0.0 % of CMD's CPU time (loops)"); // it had none
+}
+
 } // namespace test_pilot_result

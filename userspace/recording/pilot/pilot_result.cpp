@@ -32,13 +32,24 @@ void take_share(PilotResult &result, const record::Median &share)
 	result.high = share.high;
 }
 
-// In ns, for all events.
-recording_file::CodeFactor added_by(const CountedEvents &counted, const recording_file::CalibratedCosts &loops,
-				    const recording_file::CodeFactors &factors)
+// Of an event; none: its loops gave no usable figure.
+std::optional<double> ns_in_loops(const recording_file::CalibratedCosts &loops, const std::string &family)
+{
+	const double ns = recording_file::median_in_loops(loops, family);
+	return ns > 0 ? std::optional(ns) : std::nullopt;
+}
+
+// In ns, for all events; none: the cost of one is not known.
+std::optional<recording_file::CodeFactor> added_by(const CountedEvents &counted,
+						   const recording_file::CalibratedCosts &loops,
+						   const recording_file::CodeFactors &factors)
 {
 	recording_file::CodeFactor added;
 	for (const auto &[family, number] : counted.by_family) {
-		const double ns = static_cast<double>(number) * recording_file::median_in_loops(loops, family);
+		const auto of_event = ns_in_loops(loops, family);
+		if (!of_event)
+			return {};
+		const double ns = static_cast<double>(number) * *of_event;
 		const auto of_family = factors.find(card::factor_group(family));
 		const auto factor = of_family != factors.end() ? of_family : factors.find("other");
 		added.low += ns * (factor == factors.end() ? 1 : factor->second.low);
@@ -92,18 +103,20 @@ void take_counted(PilotResult &result, const CountedEvents &counted, const recor
 	result.how = PilotResult::How::loops;
 	result.cpu_ns = counted.cpu_ns;
 	result.low = result.median = result.high = std::nullopt;
-	const recording_file::CodeFactor added = added_by(counted, loops, factors);
+	const auto added = added_by(counted, loops, factors);
 	if (counted.lost)
 		result.why_unknown = "events were lost while they were counted, and a probe costs less with a full "
 				     "ring: choose fewer events by -e, or -p cmd";
 	else if (!counted.cpu_ns)
 		result.why_unknown = "the kernel does not report CMD's CPU time";
-	else if (*counted.cpu_ns <= added.high)
+	else if (!added)
+		result.why_unknown = "the cost of an event could not be measured in loops";
+	else if (*counted.cpu_ns <= added->high)
 		result.why_unknown = too_little_time;
 	else
-		result.low = added.low / (*counted.cpu_ns - added.low);
+		result.low = added->low / (*counted.cpu_ns - added->low);
 	if (result.low && !factors.empty())
-		result.high = added.high / (*counted.cpu_ns - added.high);
+		result.high = added->high / (*counted.cpu_ns - added->high);
 }
 
 std::string text_of(const PilotResult &result)
