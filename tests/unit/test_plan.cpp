@@ -120,6 +120,40 @@ TEST_CASE("plan: what a slow disk does not take, and the buffers do not hold, is
 	}
 }
 
+TEST_CASE("plan: a discarded event costs its program what the calibration says, not what a stored one does")
+{
+	Arrivals arrivals = steady(100'000, 100'000);
+	const Setting setting{4 << 20, 5000. * EDC_BLOCK_SIZE, {}};
+	ServiceTimes times = fast();
+	const Nanoseconds all = 100'000ll * 100'000;
+	CHECK(simulate(arrivals, times, setting, {}).load_cpu == all);
+	for (const double saved : {50., -20.}) { // ns a word
+		times.saved_by_lost_word = saved;
+		const Outcome outcome = simulate(arrivals, times, setting, {});
+		CHECK(outcome.lost > 40'000. * words_of_block);
+		CHECK(outcome.posted == Approx(100'000. * words_of_block));
+		CHECK(static_cast<double>(outcome.load_cpu) == Approx(static_cast<double>(all) - outcome.lost * saved)
+								   .margin(100'000)); // the last block, roundings
+	}
+	arrivals.rings[0].program = "user_1"; // its library is another one
+	CHECK(simulate(arrivals, times, setting, {}).load_cpu == all);
+}
+
+TEST_CASE("plan: what a lost word saves is the calibrated difference, by the words of an event")
+{
+	const Arrivals arrivals = steady(2, 100'000);
+	monitor::analyze::RecordingInfo info;
+	info.classes = {{1, "sys_enter", "syscall", 2ull * words_of_block, 0, 0, words_of_block, 0}}; // two words each
+	CHECK(saved_by_lost_word(info, arrivals) == 0);
+	info.calibration.emplace().start = {{"syscall", {90, 100, 110, 0, 22}}, {"discarded", {50, 60, 70, 0, 22}}};
+	CHECK(saved_by_lost_word(info, arrivals) == Approx(20));
+	info.calibration->start["discarded"].rounds = 0;
+	CHECK(saved_by_lost_word(info, arrivals) == 0);
+	info.calibration->end = {{"syscall", {90, 100, 110, 0, 22}}, {"discarded", {105, 110, 115, 0, 22}}};
+	info.calibration->start.clear(); // the check contradicted it
+	CHECK(saved_by_lost_word(info, arrivals) == Approx(-5));
+}
+
 TEST_CASE("plan: nothing is lost where the disk is faster, and the smallest buffer loses nothing")
 {
 	const Recorded recorded{steady(20'000, 100'000), fast()};

@@ -236,7 +236,7 @@ Nanoseconds LoadModel::next()
 		}
 		if (step.work > 0) {
 			has_begun_ = true;
-			return ns(static_cast<double>(step.work) * pace_);
+			return work_of(step);
 		}
 		close(step);
 	}
@@ -245,12 +245,23 @@ Nanoseconds LoadModel::next()
 	return 0;
 }
 
+Nanoseconds LoadModel::work_of(const Step &step)
+{
+	const auto work = static_cast<double>(step.work);
+	const double saved = std::min(saved_, work);
+	saved_ -= saved;
+	return ns((work - saved) * pace_);
+}
+
 void LoadModel::close(const Step &step)
 {
 	if (step.ring == Step::no_ring)
 		return;
 	SimulatedRing &ring = shop_.rings[step.ring];
+	const double lost_before = ring.blocks.lost();
 	const bool is_half_full = ring.blocks.post(step.words, shop_.work_of(ring.cpu));
+	if (!ring.program)
+		saved_ += (ring.blocks.lost() - lost_before) * shop_.times.saved_by_lost_word;
 	// The kernel's rings ring each time, a program's bell is heard once between two passes.
 	if (ring.program ? ring.blocks.is_half_full() && !std::exchange(ring.has_rung, true) : is_half_full)
 		drain_.ring(ring.program != 0);

@@ -143,6 +143,7 @@ public:
 	Nanoseconds next() override;
 
 private:
+	Nanoseconds work_of(const Step &step);
 	void close(const Step &step);
 
 	Workshop &shop_;
@@ -153,6 +154,7 @@ private:
 	simulation::ThreadNumber number_ = 0;
 	std::size_t at_ = 0;
 	bool has_begun_ = false; // the step at_
+	double saved_ = 0;       // by events that were discarded, in ns as recorded: the next step is shorter
 };
 
 } // namespace monitor::plan

@@ -111,7 +111,32 @@ void fit_writes(const std::vector<Write> &writes, ServiceTimes &times)
 	times.waiting_block = waiting_factor[1];
 }
 
+// Of one event, in ns; negative: it costs more than a stored one.
+double saved_by_discarding(const recording_file::Calibration &calibration)
+{
+	constexpr double max_ns = 10'000; // the file is untrusted
+	const auto &costs = calibration.start.empty() && calibration.end ? *calibration.end : calibration.start;
+	const auto stored = costs.find("syscall"), discarded = costs.find("discarded");
+	if (stored == costs.end() || discarded == costs.end() || !stored->second.rounds || !discarded->second.rounds)
+		return 0;
+	return std::clamp(stored->second.median - discarded->second.median, -max_ns, max_ns);
+}
+
 } // namespace
+
+double saved_by_lost_word(const analyze::RecordingInfo &info, const Arrivals &arrivals)
+{
+	double tokens = 0, words = 0;
+	for (const auto &counts : info.classes)
+		tokens += static_cast<double>(counts.written());
+	for (const auto &of_cpu : arrivals.steps)
+		for (const Step &step : of_cpu)
+			if (step.ring != Step::no_ring && arrivals.rings[step.ring].is_kernel())
+				words += step.words;
+	if (words <= 0 || !info.calibration)
+		return 0;
+	return saved_by_discarding(*info.calibration) * std::min(tokens / words, 1.);
+}
 
 ServiceTimes read_service_times(trace::Trace &trace, const analyze::RecordingInfo &info, const Arrivals &arrivals)
 {
@@ -129,6 +154,7 @@ ServiceTimes read_service_times(trace::Trace &trace, const analyze::RecordingInf
 	for (const Write &write : work.writes)
 		known += write.cpu_ns;
 	times.other_cpu = static_cast<Nanoseconds>(info.recorder.cpu_ns - std::min(known, info.recorder.cpu_ns));
+	times.saved_by_lost_word = saved_by_lost_word(info, arrivals);
 	return times;
 }
 

@@ -15,7 +15,13 @@ struct ServiceTimes {
 	double write = 0, written_block = 0;     // CPU ns of a write, and of each of its blocks
 	double waiting = 0, waiting_block = 0;   // ns that the writer waits then for the disk
 	Nanoseconds other_cpu = 0;               // CPU time of the recorder's other threads
+	// CPU ns that a probe takes less for each word that its full ring discards; not for rings of programs.
+	double saved_by_lost_word = 0;
 };
+
+// A probe that finds its ring full does all but store the token (bpf/ring.bpf.h). The recording's calibration gives the
+// difference for system calls, and it is taken for all events; 0: not calibrated.
+double saved_by_lost_word(const analyze::RecordingInfo &info, const Arrivals &arrivals);
 
 // Throws Unanswerable: the recording has no such tokens.
 ServiceTimes read_service_times(trace::Trace &trace, const analyze::RecordingInfo &info, const Arrivals &arrivals);

@@ -134,6 +134,8 @@ Outcome simulate(const Arrivals &arrivals, const ServiceTimes &recorded, const S
 	outcome.posted = outcome.lost + outcome.stored;
 	outcome.drain_cpu = drain.cpu_time();
 	outcome.writer_cpu = writer.cpu_time();
+	for (const simulation::ThreadNumber load : shop.loads)
+		outcome.load_cpu += shop.machine.cpu_time(load);
 	outcome.fullest = drain.fullest();
 	outcome.passes = drain.passes();
 	outcome.writes = writer.writes();

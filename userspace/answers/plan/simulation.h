@@ -29,7 +29,8 @@ struct Chance {
 struct Outcome {
 	double posted = 0, stored = 0, lost = 0; // words
 	Nanoseconds drain_cpu = 0, writer_cpu = 0;
-	unsigned fullest = 0; // thousandths of a ring, at a pass
+	Nanoseconds load_cpu = 0; // with its probes
+	unsigned fullest = 0;     // thousandths of a ring, at a pass
 	std::uint64_t passes = 0, writes = 0;
 	Nanoseconds end = 0;
 
