@@ -531,33 +531,39 @@ TEST_CASE("fleet cost: what agents use is counted between two of their words; wh
 {
 	CostAccount cost;
 	const std::set<std::string> hosts{"once", "twice", "never", "again"};
-	cost.take_presence("once", "s", {1000, 2000, 3});
-	cost.take_presence("twice", "s", {1000, 2000, 3});
-	cost.take_presence("twice", "s", {1500, 2600, 5});
-	cost.take_presence("again", "s", {9, 9, 9});
-	cost.take_presence("again", "s", {10, 10, 10});
-	cost.take_presence("again", "t", {5000, 5000, 5000}); // another agent: what it used before is unknown
-	cost.take_presence("again", "t", {5007, 5000, 5000});
-	cost.take_presence("again", "t", {1, 1, 1}); // no such thing
-	cost.take_presence("again", "t", {2, 2, 2});
+	const auto at = [start = CostAccount::Clock::now()](int ms) { return start + std::chrono::milliseconds(ms); };
+	cost.take_presence("once", "s", {1000, 2000, 3}, at(0));
+	cost.take_presence("twice", "s", {1000, 2000, 3}, at(0));
+	cost.take_presence("twice", "s", {1500, 2600, 5}, at(700));
+	cost.take_presence("again", "s", {9, 9, 9}, at(0));
+	cost.take_presence("again", "s", {10, 10, 10}, at(1000));
+	cost.take_presence("again", "t", {5000, 5000, 5000}, at(2000)); // another agent: what it used before is unknown
+	cost.take_presence("again", "t", {5007, 5000, 5000}, at(2500));
+	cost.take_presence("again", "t", {1, 1, 1}, at(3000)); // no such thing
+	cost.take_presence("again", "t", {2, 2, 2}, at(3100));
 	cost.add_received(100);
-	const nlohmann::json json = cost.json(hosts);
+	const nlohmann::json json = cost.json(hosts, at(5000));
 	CHECK(json["agents"]["once"].is_null());
 	CHECK(json["agents"]["never"].is_null());
-	CHECK(json["agents"]["twice"] == nlohmann::json({{"cpu_ns", 500}, {"bytes", 600}, {"messages", 2}}));
-	CHECK(json["agents"]["again"] == nlohmann::json({{"cpu_ns", 9}, {"bytes", 2}, {"messages", 2}}));
+	CHECK(json["agents"]["twice"] ==
+	      nlohmann::json({{"cpu_ns", 500}, {"bytes", 600}, {"messages", 2}, {"elapsed_ns", 700'000'000}}));
+	CHECK(json["agents"]["again"] ==
+	      nlohmann::json({{"cpu_ns", 9}, {"bytes", 2}, {"messages", 2}, {"elapsed_ns", 1'600'000'000}}));
 	CHECK(json["server"].is_null());
 	CHECK(json["collector"]["bytes"] == 100);
 	CHECK(json["collector"]["messages"] == 1);
+	CHECK(json["collector"]["elapsed_ns"] > 4'000'000'000);
 
 	CostAccount next; // a collector that is started again
 	next.load(json);
-	next.take_presence("twice", "s", {1600, 2700, 6});
-	next.take_presence("twice", "s", {1601, 2702, 9});
+	next.take_presence("twice", "s", {1600, 2700, 6}, at(9000));
+	next.take_presence("twice", "s", {1601, 2702, 9}, at(9200));
 	next.add_received(1);
 	const nlohmann::json sums = next.json(hosts);
-	CHECK(sums["agents"]["twice"] == nlohmann::json({{"cpu_ns", 501}, {"bytes", 602}, {"messages", 5}}));
+	CHECK(sums["agents"]["twice"] ==
+	      nlohmann::json({{"cpu_ns", 501}, {"bytes", 602}, {"messages", 5}, {"elapsed_ns", 900'000'000}}));
 	CHECK(sums["collector"]["bytes"] == 101);
+	CHECK(sums["collector"]["elapsed_ns"] >= json["collector"]["elapsed_ns"]);
 	CHECK(sums["collector"]["cpu_ns"] >= json["collector"]["cpu_ns"]);
 	const std::uint64_t most = ~std::uint64_t(0);
 	next.take_presence("twice", "s", {most, most, most});
@@ -580,6 +586,7 @@ TEST_CASE("fleet cost: the server's is kept by a collector that does not know it
 	without.add_received(1);
 	const nlohmann::json json = without.json({});
 	CHECK(json["server"] == nlohmann::json({{"cpu_ns", 500}, {"partly", true}}));
+	CHECK_FALSE(json["collector"].contains("elapsed_ns")); // the one before did not say it
 	CostAccount with(::getpid());
 	with.load(json);
 	CHECK(with.json({})["server"]["cpu_ns"] >= 500);

@@ -36,18 +36,32 @@ bool is_later(const CostSums &now, const CostSums &before)
 	return now.cpu_ns >= before.cpu_ns && now.bytes >= before.bytes && now.messages >= before.messages;
 }
 
-std::optional<CostSums> sums_in(const nlohmann::json &json)
+void add(std::optional<std::uint64_t> &elapsed_ns, CostAccount::Clock::duration more)
+{
+	if (elapsed_ns && more.count() > 0)
+		add(*elapsed_ns, static_cast<std::uint64_t>(std::chrono::nanoseconds(more).count()));
+}
+
+std::optional<TimedCost> sums_in(const nlohmann::json &json)
 {
 	const auto cpu = number_field(json, "cpu_ns"), bytes = number_field(json, "bytes"),
 		   messages = number_field(json, "messages");
 	if (!cpu || !bytes || !messages)
 		return {};
-	return CostSums{*cpu, *bytes, *messages};
+	return TimedCost{{*cpu, *bytes, *messages}, number_field(json, "elapsed_ns")};
 }
 
-Json json_of(const CostSums &sums)
+void put_elapsed(Json &json, const TimedCost &cost)
 {
-	return {{"cpu_ns", sums.cpu_ns}, {"bytes", sums.bytes}, {"messages", sums.messages}};
+	if (cost.elapsed_ns)
+		json["elapsed_ns"] = *cost.elapsed_ns;
+}
+
+Json json_of(const TimedCost &cost)
+{
+	Json json = {{"cpu_ns", cost.cpu_ns}, {"bytes", cost.bytes}, {"messages", cost.messages}};
+	put_elapsed(json, cost);
+	return json;
 }
 
 } // namespace
@@ -79,7 +93,7 @@ CostAccount::CostAccount(int hub_pid) : hub_pid_(hub_pid), own_start_ns_(own_cpu
 }
 
 void CostAccount::take_presence(const std::string &host, const std::string &session,
-				const CostSums &untrusted_since_start)
+				const CostSums &untrusted_since_start, Clock::time_point now_at)
 {
 	if (agents_.size() >= max_hosts && !agents_.contains(host))
 		return;
@@ -90,9 +104,11 @@ void CostAccount::take_presence(const std::string &host, const std::string &sess
 			agent.sum.emplace();
 		add(*agent.sum,
 		    {now.cpu_ns - agent.last.cpu_ns, now.bytes - agent.last.bytes, now.messages - agent.last.messages});
+		add(agent.sum->elapsed_ns, now_at - agent.last_at);
 	}
 	agent.session = session;
 	agent.last = now;
+	agent.last_at = now_at;
 }
 
 void CostAccount::add_received(std::size_t bytes)
@@ -106,35 +122,46 @@ void CostAccount::load(const nlohmann::json &untrusted)
 	if (!untrusted.is_object())
 		return;
 	if (untrusted.contains("collector"))
-		before_ = sums_in(untrusted["collector"]).value_or(CostSums());
+		before_ = sums_in(untrusted["collector"]).value_or(TimedCost());
 	if (untrusted.contains("server"))
-		hub_before_ = number_field(untrusted["server"], "cpu_ns");
+		if (const auto cpu_ns = number_field(untrusted["server"], "cpu_ns"))
+			hub_before_ = TimedCost{{*cpu_ns, 0, 0}, number_field(untrusted["server"], "elapsed_ns")};
 	is_hub_partly_known_ = hub_before_ ? untrusted["server"].contains("partly") : before_.messages > 0;
 	for (const auto &[host, sums] : object_field(untrusted, "agents").items())
 		if (agents_.size() < max_hosts)
 			agents_[host].sum = sums_in(sums);
 }
 
-Json CostAccount::json(const std::set<std::string> &hosts) const
+Json CostAccount::server_json(Clock::time_point now_at) const
 {
-	CostSums collector = before_;
+	const auto now = hub_pid_ ? process_cpu_ns(hub_pid_) : std::nullopt;
+	const bool is_measured = now && *now >= hub_start_ns_;
+	if (!is_measured && !hub_before_)
+		return {};
+	TimedCost cost = hub_before_.value_or(TimedCost());
+	if (is_measured) {
+		add(cost.cpu_ns, *now - hub_start_ns_);
+		add(cost.elapsed_ns, now_at - start_);
+	}
+	Json server = {{"cpu_ns", cost.cpu_ns}};
+	put_elapsed(server, cost);
+	if (is_hub_partly_known_ || (!is_measured && received_.messages > 0))
+		server["partly"] = true;
+	return server;
+}
+
+Json CostAccount::json(const std::set<std::string> &hosts, Clock::time_point now) const
+{
+	TimedCost collector = before_;
 	add(collector, received_);
 	add(collector.cpu_ns, own_cpu_time_ns() - own_start_ns_);
+	add(collector.elapsed_ns, now - start_);
 	Json agents = Json::object();
 	for (const std::string &host : hosts) {
 		const auto agent = agents_.find(host);
 		agents[host] = agent != agents_.end() && agent->second.sum ? json_of(*agent->second.sum) : Json();
 	}
-	Json server;
-	const auto now = hub_pid_ ? process_cpu_ns(hub_pid_) : std::nullopt;
-	const bool is_measured = now && *now >= hub_start_ns_;
-	if (is_measured)
-		server = {{"cpu_ns", hub_before_.value_or(0) + *now - hub_start_ns_}};
-	else if (hub_before_)
-		server = {{"cpu_ns", *hub_before_}};
-	if (!server.is_null() && (is_hub_partly_known_ || (!is_measured && received_.messages > 0)))
-		server["partly"] = true;
-	return {{"agents", std::move(agents)}, {"server", std::move(server)}, {"collector", json_of(collector)}};
+	return {{"agents", std::move(agents)}, {"server", server_json(now)}, {"collector", json_of(collector)}};
 }
 
 } // namespace monitor::fleet
