@@ -205,9 +205,12 @@ def costs_and_full_spool():
 		e2e.expect(rows["agent"]["cpu_ns"] > 0 and rows["agent"]["cpu_ns_per_mib"] > 0, rows["agent"])
 		e2e.equal("agents", [rows["agents"][key] for key in ("bytes", "cpu_ns")], [rows["agent"][key] for key in ("bytes", "cpu_ns")])
 		e2e.expect(rows["collector"]["bytes"] > blocks * 4096 and rows["collector"]["cpu_ns"] > 0, rows["collector"])
+		for part in ("agent", "server", "collector"):
+			e2e.expect(rows[part]["cpu_percent"] > 0 and rows[part]["messages_per_s"] > 0, f"{part}: {rows[part]}")
 		for name, is_known in (("each", True), ("kept", False)):
 			e2e.equal(f"{name}: server known", [costs[name][part]["cpu_ns"] is not None for part in ("server", "sum")], [is_known] * 2)
 		e2e.expect("unknown: see --hub-pid" in e2e.run(e2e.monitor, "fleet", "cost", runs["kept"]).stdout, "the server's cost is not said to be unknown")
+		e2e.expect("Arithmetic by operational laws" in e2e.run(e2e.monitor, "fleet", "cost", runs["each"]).stdout, "no operational laws")
 		done = e2e.run(e2e.monitor, "fleet", "cost", fleet.work, exit_code=1)
 		e2e.expect("is not a run of a fleet" in done.stderr, done.stderr)
 		agent.wait_for("was dropped")

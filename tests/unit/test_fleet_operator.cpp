@@ -237,6 +237,39 @@ TEST_CASE("fleet operator: the cost of a run, in which a sum over what is unknow
 		CHECK(cost_table(parse_json(text)).rows.size() == 4);
 }
 
+TEST_CASE("fleet operator: arrival rate times demand is the utilization; without times only the demand is known")
+{
+	constexpr const char *accounts =
+	    R"({{"cost":{{"agents":{{"a":{{"cpu_ns":200000000,"bytes":1,"messages":100{0}}},
+		"b":{{"cpu_ns":100000000,"bytes":1,"messages":50{0}}}}},"server":{{"cpu_ns":51000000{1}{0}}},
+		"collector":{{"cpu_ns":300000000,"bytes":1,"messages":150{0}}}}}}})";
+	const auto rows_of = [&](const char *elapsed, const char *partly) {
+		return parse_json(report::to_json(cost_table(parse_json(fmt::format(accounts, elapsed, partly)))));
+	};
+	const auto rows = rows_of(R"(,"elapsed_ns":10000000000)", "");
+	struct Expected {
+		double rate, demand_ns, percent;
+	};
+	const Expected expected[] = {{10, 2e6, 2},    {5, 2e6, 1},  {15, 2e6, 3},
+				     {15, 34e4, .51}, {15, 2e6, 3}, {15, 434e4, 6.51}};
+	for (std::size_t i = 0; i < std::size(expected); ++i) {
+		CHECK(rows[i]["elapsed_ns"].is_null() == (i == 2 || i == 5));
+		CHECK(rows[i]["messages_per_s"].get<double>() == Approx(expected[i].rate));
+		CHECK(rows[i]["cpu_ns_per_message"].get<double>() == Approx(expected[i].demand_ns));
+		CHECK(rows[i]["cpu_percent"].get<double>() == Approx(expected[i].percent));
+		CHECK(rows[i]["hosts_at_100_percent"].is_null() == (i != 3 && i != 4));
+	}
+	CHECK(rows[3]["hosts_at_100_percent"] == 392); // two hosts need 0.51 %
+	CHECK(rows[4]["hosts_at_100_percent"] == 66);
+	for (const auto &row : rows_of("", ""))
+		for (const char *unknown : {"elapsed_ns", "messages_per_s", "cpu_percent", "hosts_at_100_percent"})
+			CHECK(row[unknown].is_null());
+	CHECK(rows_of("", "")[4]["cpu_ns_per_message"] == 2e6);
+	const auto partly = rows_of(R"(,"elapsed_ns":10000000000)", R"(,"partly":true)");
+	CHECK(partly[3]["messages_per_s"].is_null()); // it is not known how many came while its process was measured
+	CHECK(partly[3]["cpu_percent"].get<double>() == Approx(.51));
+}
+
 TEST_CASE("fleet operator: the traces that hosts keep are listed, a row for each")
 {
 	std::map<std::string, HostSeen> seen;
