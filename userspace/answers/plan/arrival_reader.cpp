@@ -14,9 +14,9 @@
 namespace monitor::plan {
 namespace {
 
-constexpr Nanoseconds min_idle = 2000; // shorter is a switch by way of the idle thread
+constexpr Nanoseconds min_idle = 2000; // shorter stays in the idle thread are part of a switch
 constexpr std::size_t max_latencies = 20'000;
-constexpr std::uint32_t max_cpus = 64; // of a mask of the simulation
+constexpr std::uint32_t max_cpus = 64; // bits of a CPU mask of the simulation
 
 // A block of a ring was closed.
 struct Close {
@@ -38,7 +38,7 @@ private:
 	std::uint64_t begin_;
 };
 
-// "user_4711_cpu3", "user_4711_card2_cpu3": whose ring it was; "user_merged_cpu3" and "user_shared": of several.
+// The name without the CPU: user_4711 or user_4711_card2 is one program, user_merged and user_shared are several.
 std::string program_of(const std::string &stream)
 {
 	const std::size_t end = stream.rfind("_cpu");
@@ -69,7 +69,7 @@ public:
 	RingReader(const trace::Trace &trace, const TraceTime &time, Arrivals &arrivals)
 	    : time_(time), arrivals_(arrivals), by_cpu_(max_cpus)
 	{
-		for (const bool is_user : {false, true}) // a pass begins with the kernel's
+		for (const bool is_user : {false, true}) // a drain pass looks at the kernel's rings first
 			for (const auto &stream : trace.streams())
 				if (!stream->is_foreign() && !stream->info().is_recorder() &&
 				    stream->info().is_user() == is_user)
@@ -118,7 +118,7 @@ private:
 	std::vector<std::vector<Close>> by_cpu_;
 };
 
-// What ran on one CPU, in the order of time, made into steps.
+// Makes steps of what ran on a CPU, in the order of time.
 class CpuLoad {
 public:
 	CpuLoad(const std::vector<Close> &closes, std::vector<Step> &steps) : closes_(closes), steps_(steps) {}
@@ -154,7 +154,7 @@ public:
 	}
 
 private:
-	// Tokens of an interrupt of the idle CPU, or of the recorder's own.
+	// The block was closed by an interrupt of the idle CPU, or while the recorder ran.
 	void close_without_work(bool is_idle)
 	{
 		if (is_idle) {
@@ -182,7 +182,7 @@ private:
 	bool is_idle_ = true;
 };
 
-// Follows who runs on each CPU.
+// Tracks which thread runs on each CPU, and when those of the recorder are woken.
 class Switches {
 public:
 	Switches(const trace::Trace &trace, const analyze::RecordingInfo &info, const RingReader &rings,
@@ -224,7 +224,7 @@ public:
 private:
 	struct Running {
 		Nanoseconds since = 0;
-		std::optional<std::int32_t> tid; // none: the first switch says it
+		std::optional<std::int32_t> tid; // none: before the first switch
 	};
 
 	bool is_recorder(std::int32_t tid) const { return threads_.process(tid, 0) == recorder_; }
@@ -240,7 +240,7 @@ private:
 		loads_[cpu].ran(what, running.since, time);
 		if (what == CpuLoad::Ran::recorder)
 			arrivals_.recorder_time[cpu] += time - running.since;
-		woken_at_.erase(ran); // it was woken before it slept
+		woken_at_.erase(ran); // woken while it ran: no latency
 		running = {time, next};
 		const auto woken = woken_at_.find(next);
 		if (woken == woken_at_.end())
@@ -258,7 +258,7 @@ private:
 	trace::FieldRef prev_, next_, woken_;
 	std::vector<CpuLoad> loads_;
 	std::vector<Running> running_;
-	std::map<std::int32_t, Nanoseconds> woken_at_; // threads of the recorder that do not run yet
+	std::map<std::int32_t, Nanoseconds> woken_at_; // threads of the recorder that have not run since
 };
 
 } // namespace
@@ -287,7 +287,7 @@ Arrivals read_arrivals(trace::Trace &trace, const analyze::RecordingInfo &info)
 	if (is_lossy)
 		throw Unanswerable("Events were lost in this recording: its arrivals are not known.");
 	switches.end(arrivals.duration);
-	// The longest waited for a CPU, which is simulated.
+	// Without the longest: these include the wait for a busy CPU, which is simulated.
 	std::ranges::sort(arrivals.latencies);
 	arrivals.latencies.resize(arrivals.latencies.size() * 9 / 10);
 	return arrivals;

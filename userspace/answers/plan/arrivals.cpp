@@ -33,11 +33,11 @@ double Arrivals::recorder_beside_load() const
 	return all > 0 ? static_cast<double>(recorder_time[busiest_cpu()]) / static_cast<double>(all) : .5;
 }
 
-// A block in whose time there are more now is closed earlier; the work between two of them is the same.
+// Blocks fill `rate` times as fast; the work of each CPU stays the same.
 Arrivals with_rate(const Arrivals &arrivals, double rate)
 {
 	Arrivals faster = arrivals;
-	std::vector<double> filled(arrivals.rings.size()); // of each ring's open block
+	std::vector<double> filled(arrivals.rings.size()); // part of each ring's open block
 	for (std::size_t cpu = 0; cpu < arrivals.steps.size(); ++cpu) {
 		std::vector<Step> &steps = faster.steps[cpu];
 		steps.clear();

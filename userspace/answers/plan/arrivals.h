@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the rings of a recording got: the work of each CPU from one block to the next, and which ring closed it.
+// The load of a recording, as input of a simulation: the work of each CPU until a block is closed, and in which ring.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ using simulation::Nanoseconds;
 
 struct RecordedRing {
 	std::uint32_t cpu = 0, level = 0;
-	std::string program;            // of whose rings it is one; "": the kernel's
-	Nanoseconds begin = 0, end = 0; // of its first block, of its last one
+	std::string program;            // that posts into it; "": the kernel
+	Nanoseconds begin = 0, end = 0; // of the first block; of the last one
 
 	bool is_kernel() const { return program.empty(); }
 };
 
-// A part of the load of a CPU: work that begins when the one before is done, and not before `release`.
+// A part of a CPU's load. It starts when the step before is done, but not before `release`.
 struct Step {
 	static constexpr std::uint32_t no_ring = ~std::uint32_t(0);
 
 	Nanoseconds release = 0;
 	Nanoseconds work = 0;
-	std::uint32_t ring = no_ring; // of which a block is closed at its end
+	std::uint32_t ring = no_ring; // which closes a block when the work is done
 	std::uint32_t words = 0;      // in that block
 };
 
@@ -37,17 +37,17 @@ struct Arrivals {
 	std::vector<RecordedRing> rings;
 	std::vector<std::vector<Step>> steps; // by CPU
 	Nanoseconds duration = 0;
-	bool has_slots = false;                  // the kernel's rings are those of preemptible probes, too
-	std::vector<Nanoseconds> program_closes; // when each block of a program's ring was closed, in order
+	bool has_slots = false;                  // there are slot rings, for preemptible probes
+	std::vector<Nanoseconds> program_closes; // when blocks of programs' rings were closed, sorted
 	std::vector<Nanoseconds> recorder_time;  // by CPU: how long threads of the recorder ran there
 	// From a wake-up of a thread of the recorder until it ran.
 	std::vector<Nanoseconds> latencies;
 
 	unsigned rings_of_cpu() const { return has_slots ? EDC_CARD_RINGS : EDC_CARD_LEVELS; }
 	std::uint64_t blocks() const;
-	std::uint32_t busiest_cpu() const; // of which most blocks are
+	std::uint32_t busiest_cpu() const; // with the most steps
 	std::uint32_t quietest_cpu() const;
-	// The part of the recorder's time that it ran on the busiest CPU; 1/2 if nothing is known of it.
+	// Share of the recorder's CPU time that was on the busiest CPU; 1/2: unknown.
 	double recorder_beside_load() const;
 };
 

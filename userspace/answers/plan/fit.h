@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Least squares with factors that cannot be negative.
+// Least squares with non-negative factors.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace monitor::plan {
 
-// The factors, none below 0, whose sum of products with each row's values is closest to its last value (least squares).
+// A row: values, and last the result that they add up to, each multiplied by its factor.
 constexpr std::size_t factors = 4;
 using Row = std::array<double, factors + 1>;
 std::array<double, factors> fit(std::span<const Row> rows);

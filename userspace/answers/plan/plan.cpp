@@ -11,7 +11,8 @@ namespace {
 struct Pace {
 	double recorder, load;
 };
-// One of both is faster, and the other slower. A machine's speed differs by that from one recording to the next.
+// Factors on times: the recorder is faster and the load slower, or the other way round. A machine's speed differs by as
+// much from one recording to the next.
 constexpr Pace paces[] = {{.9, 1.03}, {1, 1}, {1.1, .97}};
 
 Range none_yet()
@@ -26,7 +27,7 @@ bool loses(const Recorded &recorded, const Setting &setting)
 	});
 }
 
-// Sizes that differ by a quarter of a power of two, from the smallest one that is accepted.
+// Four for each power of two, from the smallest size that `record --buffer` accepts.
 std::vector<std::uint64_t> sizes(const Arrivals &arrivals)
 {
 	constexpr std::uint64_t quarters = 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a recording would lose and cost with another setting, from a recording of the same load: simulated
-// (simulation.h) with several outcomes of what is left to chance, so each answer is a range.
+// What a recording would lose and cost with another setting, from a recording of the same load. Each setting is
+// simulated several times (simulation.h), with other values of what differs by chance, so each answer is a range.
 #pragma once
 
 #include <algorithm>
@@ -31,20 +31,20 @@ struct Range {
 	}
 };
 
-// In percent: of the words that were posted; of one CPU; of a ring.
+// In percent: of the posted words; of one CPU; of a ring.
 struct Prediction {
 	Range lost, recorder_cpu, fullest;
 };
 
-// The outcomes that are simulated: where the recorder's threads run, unless they nearly always ran in one place, and
-// how fast all is.
+// What is simulated for a setting: the recorder beside the load and apart from it, unless it nearly always ran in one
+// of these places, each at three speeds.
 std::vector<Chance> chances_of(const Arrivals &arrivals);
 double recorder_cpu_percent(const Recorded &recorded, const Outcome &outcome);
 Prediction predict(const Recorded &recorded, const Setting &setting);
-// What each outcome loses, in percent: as many for every setting.
+// The loss in each simulation, in percent; as many values for every setting.
 std::vector<double> lost_by_chance(const Recorded &recorded, const Setting &setting);
 
-// The smallest --buffer of which no outcome loses anything; nothing: not even max_buffer.
+// The smallest --buffer with which no simulation loses anything; none: with max_buffer one does.
 constexpr std::uint64_t max_buffer = std::uint64_t(4) << 30;
 std::optional<std::uint64_t> smallest_buffer(const Recorded &recorded, Setting setting);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
 
-// Both ends rounded away from the other one.
+// Rounded outwards.
 std::string ends_text(double low, double high)
 {
 	const double step = high >= 10 ? 1 : 10; // parts of a percent
@@ -19,7 +19,7 @@ std::string ends_text(double low, double high)
 	return from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
 }
 
-// "A", "AB"
+// 0b11: "AB"
 std::string letters(std::size_t factors)
 {
 	std::string text;

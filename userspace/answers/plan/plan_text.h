@@ -21,7 +21,7 @@ struct PlannedRow {
 };
 struct SmallestBuffer {
 	std::optional<double> disk_bytes_per_second;
-	std::optional<std::uint64_t> bytes; // nothing: max_buffer loses, too
+	std::optional<std::uint64_t> bytes; // none: max_buffer loses, too
 };
 
 report::Table table_of(const std::vector<PlannedRow> &rows);
@@ -29,7 +29,7 @@ std::string text_of(const SmallestBuffer &smallest);
 nlohmann::ordered_json to_json(const Recorded &recorded, const std::vector<PlannedRow> &rows,
 			       const std::vector<SmallestBuffer> &smallest);
 
-// Of a factorial design: "buffer 4M to 24M".
+// Of a factorial design, with its levels: "buffer", "4M", "24M".
 struct Factor {
 	std::string name, first, second;
 };

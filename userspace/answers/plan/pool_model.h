@@ -30,7 +30,7 @@ public:
 		most_used_ += fresh;
 		return fresh;
 	}
-	// To the writer. True: it is to be woken.
+	// Queues blocks for the writer. True: wake it.
 	bool give(PooledBlocks given)
 	{
 		if (!queue_.empty() && queue_.back().ring == given.ring)
@@ -43,7 +43,7 @@ public:
 	std::uint32_t given() const { return given_; }
 	void note_wakeup() { given_ = 0; }
 
-	// The blocks that the writer takes next, those of a ring together: each is one write.
+	// The writer's next batch: a write for each ring.
 	std::vector<PooledBlocks> next_writes()
 	{
 		std::vector<PooledBlocks> writes;

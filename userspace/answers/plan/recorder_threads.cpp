@@ -49,7 +49,7 @@ Nanoseconds WriterModel::next()
 	return next_write();
 }
 
-// As Writer::run() does.
+// As in Writer::run().
 Nanoseconds WriterModel::next_write()
 {
 	while (batch_.empty()) {
@@ -74,7 +74,7 @@ Nanoseconds WriterModel::next_write()
 	return work;
 }
 
-// How long the disk takes longer than the writer works.
+// How long the writer waits for the disk after its own work.
 Nanoseconds WriterModel::disk_time(Nanoseconds work) const
 {
 	const double blocks = batch_.back().blocks;
@@ -108,8 +108,8 @@ void DrainModel::wake_at(buffering::DrainPace::Time when)
 	});
 }
 
-// As Drain::wait_for_work() does. Programs' rings ring their bells, and the others are looked at. If the pool is full,
-// only the bells are heard.
+// As in Drain::wait_for_work(): rings that become half full request a pass, and the kernel's also if they still are.
+// While the pool is full, only programs' rings do.
 bool DrainModel::is_requested() const
 {
 	if (program_rang_ || stalled_)
@@ -262,7 +262,7 @@ void LoadModel::close(const Step &step)
 	const bool is_half_full = ring.blocks.post(step.words, shop_.work_of(ring.cpu));
 	if (!ring.program)
 		saved_ += (ring.blocks.lost() - lost_before) * shop_.times.saved_by_lost_word;
-	// The kernel's rings ring each time, a program's bell is heard once between two passes.
+	// A kernel's ring wakes the drain thread each time that it becomes half full, a program's once between passes.
 	if (ring.program ? ring.blocks.is_half_full() && !std::exchange(ring.has_rung, true) : is_half_full)
 		drain_.ring(ring.program != 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The threads of a simulation (simulation.cpp): drain thread and writer, as recording/rings has them, and the load of a
-// CPU.
+// The threads of a simulation (simulation.cpp): drain thread and writer, which decide as those in recording/rings, and
+// the load of a CPU.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ struct Workshop {
 
 class WriterModel : public simulation::Thread {
 public:
-	// `disk_ns`: of a block; below 0: as recorded.
+	// `disk_ns`: to write a block; negative: as recorded.
 	WriterModel(Workshop &shop, double disk_ns) : shop_(shop), disk_ns_(disk_ns) {}
 
 	void add(std::uint64_t cpus) { number_ = shop_.machine.add(*this, cpus, 1); }
@@ -72,7 +72,7 @@ private:
 	simulation::ThreadNumber number_ = 0;
 	Stage stage_ = Stage::waiting;
 	std::vector<PooledBlocks> batch_; // the last one is written next
-	bool was_whole_ = false;          // as many as one batch can have
+	bool was_whole_ = false;          // the last batch was as large as one can be
 	bool is_posted_ = false;          // the semaphore
 	Nanoseconds on_disk_ = 0;
 	std::uint64_t writes_ = 0;
@@ -85,7 +85,7 @@ public:
 	void add(std::uint64_t cpus) { number_ = shop_.machine.add(*this, cpus, 1); }
 	void start() { wait(); }
 	Nanoseconds next() override;
-	// Half of a ring is full, of the kernel or of a program.
+	// A ring has become half full, of the kernel or of a program.
 	void ring(bool of_program);
 	// The load has ended.
 	void stop();
@@ -94,7 +94,7 @@ public:
 	std::uint64_t passes() const { return passes_; }
 
 private:
-	static constexpr std::uint32_t max_copied_at_once = 8; // blocks: then the load sees that they are free
+	static constexpr std::uint32_t max_copied_at_once = 8; // blocks; then they are free for the load
 
 	buffering::DrainPace::Time time() const
 	{
@@ -115,16 +115,16 @@ private:
 	simulation::ThreadNumber number_ = 0;
 	bool is_waiting_ = false, is_stopping_ = false;
 	bool kernel_rang_ = false, program_rang_ = false; // since the pass began
-	bool stalled_ = false;                            // the last pass found no free block for one of the kernel
+	bool stalled_ = false; // the last pass left blocks of the kernel in their rings: the pool was full
 	std::uint64_t wait_number_ = 0;
 	// Of the pass in progress:
-	std::size_t ring_ = 0;               // that is looked at next, or copied from
+	std::size_t ring_ = 0;               // looked at next, or copied from
 	std::uint64_t left_ = 0;             // blocks of it to copy
-	bool has_looked_ = false;            // at it
+	bool has_looked_ = false;            // at ring_
 	std::uint32_t copied_ = 0;           // blocks that are being copied
-	std::uint64_t left_of_programs_ = 0; // what may be taken of all of them, and of each
+	std::uint64_t left_of_programs_ = 0; // blocks that may still be taken of all, and of each
 	std::vector<std::uint64_t> left_of_program_;
-	unsigned pass_fill_ = 0; // as the pace takes it
+	unsigned pass_fill_ = 0; // the highest fill, by fill_for_pace() for the kernel's rings
 
 	unsigned fullest_ = 0;
 	std::uint64_t passes_ = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A ring, block by block, as include/monitor/ring.h describes it: what is posted while none of its blocks is free is
-// lost. Amounts are words.
+// A ring of include/monitor/ring.h, block by block: what is posted while no block is free is lost. Amounts are in
+// words.
 //
-// Its position in time is the work that the CPU has done for its programs, so what is lost of a block that the ring was
-// full for a part of is this part. A ring without blocks, for which there was no memory, loses all. Invariant: what was
-// posted is what was stored and what was lost.
+// `work`, the CPU time of the load of the ring's CPU so far, is the time here: if the ring was full for a part of a
+// block's time, that part of the block is lost. A ring without blocks, for which there was no memory, loses all.
+// Invariant: posted = stored + lost.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class RingModel {
 public:
 	explicit RingModel(std::uint64_t blocks) : blocks_(blocks) {}
 
-	// The next block's worth of `words` is posted up to now. True: just now half of the ring's blocks wait.
+	// Posts `words`, a block as recorded, since the last post(). True: from now on half of the ring's blocks wait.
 	bool post(double words, double work)
 	{
 		if (is_full())
@@ -37,7 +37,7 @@ public:
 		return waiting() == buffering::half_of(blocks_);
 	}
 
-	// The reader has copied them, and they are free.
+	// The reader has copied blocks, which are free now.
 	void take(std::uint64_t blocks, double work)
 	{
 		if (is_full())

@@ -22,7 +22,7 @@ struct Write {
 	std::uint64_t wall_ns = 0, cpu_ns = 0, blocks = 0;
 };
 
-// The recorder's tokens of one class.
+// The recorder's own events of one class.
 class Tokens {
 public:
 	Tokens(const trace::Trace &trace, const char *name) : trace_(trace)
@@ -74,7 +74,7 @@ void fit_passes(const std::vector<Pass> &passes, const Arrivals &arrivals, Servi
 	std::vector<Row> rows;
 	double empty = 0, empty_ns = 0;
 	std::uint64_t min_free = passes.front().free_blocks + passes.front().blocks;
-	auto closed = arrivals.program_closes.begin(); // before the pass
+	auto closed = arrivals.program_closes.begin(); // the first block that was not closed before the pass
 	for (const Pass &pass : passes) {
 		const auto until = std::upper_bound(closed, arrivals.program_closes.end(), pass.start);
 		const double of_programs =

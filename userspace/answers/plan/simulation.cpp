@@ -19,8 +19,8 @@ using simulation::any_cpu;
 
 constexpr Nanoseconds max_after_load = 60'000'000'000;
 
-// The blocks of each ring of the programs, in the order in which they began to post. What has ended gave its memory
-// back.
+// By program: blocks of each of its rings. Memory is divided in the order in which programs began to post, and is free
+// again when one has ended.
 std::map<std::string, std::uint64_t> blocks_of_programs(const Arrivals &arrivals, const Setting &setting,
 							std::uint32_t cpus)
 {
@@ -70,7 +70,8 @@ std::vector<SimulatedRing> rings_of(const Arrivals &arrivals, const Setting &set
 	return rings;
 }
 
-// Threads start on the first CPU, and stay where they need not move.
+// The simulated CPU of each recorded one. A thread starts on CPU 0, and stays there while that is idle: so CPU 0 is the
+// busiest, or the quietest one.
 std::vector<std::uint32_t> order_of_cpus(const Arrivals &arrivals, bool beside_load)
 {
 	std::vector<std::uint32_t> place(arrivals.steps.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The recorder's rings, drain thread, pool, writer and disk with other buffers, another disk or a CPU of its own, in
-// blocks: a simulation of resource occupancy (ROCC; Waheed and Rover), in which the CPUs are a resource that the
-// recorded load needs, too. The decisions are those of the recorder: base/buffering.
+// Simulates the recorder's rings, drain thread, pool, writer and disk, block by block, with other buffers, another disk
+// or the recorder on one CPU: a model of resource occupancy (ROCC; Waheed and Rover), in which the recorded load needs
+// the CPUs, too. The decisions are those of the recorder: base/buffering.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Setting {
 	std::optional<std::uint32_t> cpu;            // on which the recorder runs; empty: any
 };
 
-// What the setting leaves to chance.
+// What differs between recordings of one load with one setting.
 struct Chance {
 	bool beside_load = false; // the recorder's threads are woken on the busiest CPU, even if another one is idle
 	double pace = 1;          // a factor on service times,
@@ -30,7 +30,7 @@ struct Outcome {
 	double posted = 0, stored = 0, lost = 0; // words
 	Nanoseconds drain_cpu = 0, writer_cpu = 0;
 	Nanoseconds load_cpu = 0; // with its probes
-	unsigned fullest = 0;     // thousandths of a ring, at a pass
+	unsigned fullest = 0;     // thousandths of a ring, as a drain pass finds it
 	std::uint64_t passes = 0, writes = 0;
 	Nanoseconds end = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a recording does not tell: the question is refused, in one sentence.
+// The recording lacks what the answer needs; the message is one sentence.
 #pragma once
 
 #include "base/error.h"

@@ -33,7 +33,7 @@ struct Assignment {
 	std::string name, value;
 };
 
-// At the last '=': a name may have one.
+// Split at the last '=': a name may contain one.
 Assignment assignment(const std::string &text, const std::vector<std::string> &known, const char *what,
 		      const char *option, const char *form)
 {

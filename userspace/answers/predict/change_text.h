@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Changes as they are given on the command line, and in words.
+// Changes, from the command line and as text.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct Wanted {
 	std::string sweep;                // "ROLE=FROM..TO"; "": none
 };
 
-// One, or with a sweep one for each number of threads; of nothing wanted none. Throws Error if something is not in the
-// model, or is not a number.
+// One change, or with a sweep one for each number of threads; none if nothing is wanted. Throws Error if something is
+// not in the model, or is not a number.
 std::vector<simulation::Change> changes_of(const Wanted &wanted, const model::Model &model);
 
 // "1 CPU, workers 4 threads, squeeze 2x"

@@ -23,13 +23,14 @@ using simulation::Replayed;
 constexpr std::size_t max_draws = 100, min_draws = 3;
 constexpr double in_interval = 0.9, large_bias = 0.25;
 
-// Of the mean
+// As a share of the mean.
 double relative_deviation(const std::vector<double> &values)
 {
 	return sample_deviation(values) / sample_mean(values);
 }
 
-// Student's t of which 90 % are nearer to 0: from the normal quantile, within 1.5 % from 2 degrees of freedom on.
+// The two-sided 90 % quantile of Student's t, from that of the normal distribution: within 1.5 % for 2 degrees of
+// freedom and more.
 double t_quantile(std::size_t degrees)
 {
 	constexpr double z = 1.6449, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
@@ -38,7 +39,7 @@ double t_quantile(std::size_t degrees)
 	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
 }
 
-// In which one draw more is, with the probability of an interval: by rank; of too few by Student's t.
+// Contains one more draw with the probability in_interval: by rank, or by Student's t if there are too few draws.
 std::pair<double, double> interval_of(std::vector<double> draws)
 {
 	const std::size_t number = draws.size();
@@ -52,7 +53,7 @@ std::pair<double, double> interval_of(std::vector<double> draws)
 	return {draws[rank - 1], draws[number - rank]};
 }
 
-// Speed-up and interval are relative.
+// Speed-up and interval are relative to it, so 0 is an error.
 double some_time(double ns, const Change &change)
 {
 	if (ns > 0)
@@ -61,7 +62,7 @@ double some_time(double ns, const Change &change)
 		    printable(text_of(change)));
 }
 
-// Whether two replays may differ.
+// Whether a replay draws anything at random.
 bool has_draws(const model::Model &model)
 {
 	bool draws = model.latency_ns.size() > 1;
@@ -102,7 +103,8 @@ public:
 	}
 
 private:
-	// Of each recording, or draws; several draws of each recording if iterations are drawn.
+	// A replay of each recording, or of a model without recordings one; many of each if something is drawn at
+	// random.
 	std::vector<Replayed> runs(const Change &change, bool resamples) const
 	{
 		std::vector<Replayed> made;
@@ -157,7 +159,7 @@ private:
 		return made;
 	}
 
-	// Of the interval, by the mean.
+	// Half of the interval, as a share of the estimate.
 	double half_width(const std::vector<double> &elapsed) const
 	{
 		const std::size_t recordings = recorded_.size();

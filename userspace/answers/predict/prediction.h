@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How long a changed program would take, predicted by replaying its model, with an interval; or why that is not known.
 //
-// The interval is for one run: 9 of 10 are to be in it. Its parts are how far runs are from each other (of the recorded
-// and of the replayed ones the larger deviation, by Student's t for so few), and the replay's bias: how far the mean of
-// the replays of what was recorded is from the mean of the recordings. It is never narrower than min_half_width.
+// The interval is to contain 9 of 10 single runs. Its half-width combines the deviation of runs (the larger one of
+// recorded and of replayed runs, by Student's t) and the replay's bias (how far the mean of replays without a change is
+// from the mean of the recordings), and is at least min_half_width.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@
 
 namespace monitor::predict {
 
-// Of the elapsed time. Assumed: what it costs at most, as a rule, that a change moves more than it names.
+// Share of the elapsed time. Assumed for side effects of a change, which the model does not have.
 constexpr double min_half_width = 0.06;
 constexpr std::size_t min_recordings = 3; // for an interval
 
 struct Settings {
 	bool resamples = false;
-	bool is_numeric = false; // series-parallel graphs without simulation
+	bool is_numeric = false; // series-parallel graphs are computed, not simulated
 	std::uint64_t seed = 1;
-	std::uint64_t enough_events = 20'000'000; // of all draws: no more after the third
+	std::uint64_t enough_events = 20'000'000; // simulated; then no more draws, after at least three
 };
 
 struct Estimate {

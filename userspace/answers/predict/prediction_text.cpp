@@ -15,7 +15,7 @@
 namespace monitor::predict {
 namespace {
 
-// Of 3 digits: "0.97 s" becomes "970 ms"
+// Three digits: "970 ms", "12.3 us".
 std::string time_text(double ns)
 {
 	constexpr std::array units = {std::pair(1e9, "s"), std::pair(1e6, "ms"), std::pair(1e3, "us")};

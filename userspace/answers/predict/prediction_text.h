@@ -10,7 +10,7 @@
 
 namespace monitor::predict {
 
-// A row per change, after one of the model as it is.
+// A row for the model without a change, then one per change.
 report::Table table_of(const Prediction &prediction);
 // {"base_ns", "base_low_ns", "base_high_ns", "changes": [{"change", "elapsed_ns", "low_ns", "high_ns", "speed_up",
 // "limited_by"}], "notes"}: what is not known is null.

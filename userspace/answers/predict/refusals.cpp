@@ -17,10 +17,10 @@ namespace {
 using simulation::Change;
 using simulation::Wakes;
 
-constexpr double max_wakes_range = 0.25; // of the time
-constexpr double min_longer = 1.1;       // an activity, after another thread's
-constexpr std::size_t min_each = 20;     // of them
-constexpr double min_deviations = 3;     // by which the means differ
+constexpr double max_wakes_range = 0.25; // of elapsed times, by where threads wake up, as a share
+constexpr double min_longer = 1.1;       // ratio of an activity's means: after another thread, after the same one
+constexpr std::size_t min_each = 20;     // samples
+constexpr double min_deviations = 3;     // standard errors by which these differ
 
 double mean_seconds(const model::Model &model, Wakes wakes)
 {
@@ -46,7 +46,7 @@ double error_of_mean(const std::vector<double> &values)
 	return sample_deviation(values) / std::sqrt(static_cast<double>(values.size()));
 }
 
-// How many times as long the activity takes after another thread's; 1: not significantly.
+// How many times as long the activity takes if another thread had the lock before; 1: no significant difference.
 double times_as_long(const simulation::LockedActivity &activity)
 {
 	if (std::min(activity.after_itself.size(), activity.after_others.size()) < min_each)
@@ -65,7 +65,7 @@ bool has_activity(const model::Role &role, const std::string &name)
 	return found;
 }
 
-// With other threads its data would be elsewhere.
+// Whether another number of threads does the activity.
 bool changes_threads_of(const model::Model &model, const Change &change, const std::string &activity)
 {
 	return std::ranges::any_of(model.roles, [&](const model::Role &role) {
@@ -74,7 +74,7 @@ bool changes_threads_of(const model::Model &model, const Change &change, const s
 	});
 }
 
-// All samples of an activity, whichever recording they are from
+// Samples of all recordings, by activity.
 std::map<std::string, simulation::LockedActivity> locked_activities(const std::vector<simulation::Replayed> &replays)
 {
 	std::map<std::string, simulation::LockedActivity> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a recording cannot say about a changed program.
+// Refuses changes whose effect the recordings do not show.
 #pragma once
 
 #include <vector>

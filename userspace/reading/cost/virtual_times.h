@@ -61,10 +61,10 @@ private:
 	std::unordered_map<const Thread *, VirtualClock::Thread> places_;
 	std::vector<bool> recorders_; // by thread number
 	struct OfCpu {
-		bool after_interrupt = false; // the event before ended an interrupt of a device
-		bool after_gap = false;       // no event since then has shown what runs
-		std::uint64_t idle_until = 0; // since then no event has shown which thread runs
-		bool caused_by_it = false;    // when idling ended last; 0: not seen
+		bool after_interrupt = false; // the last event ended an interrupt, or a softirq that one raised
+		bool after_gap = false;       // no event since the gap has shown what runs
+		std::uint64_t idle_until = 0; // when idling ended last; 0: not seen
+		bool caused_by_it = false;    // an interrupt raised the last softirq, not the running thread
 	};
 	std::vector<OfCpu> cpus_;
 	struct Moment {
