@@ -52,7 +52,6 @@ private:
 	void on_softirq(const EventKind &kind, const trace::Event &event, std::uint32_t cpu);
 	bool is_from_outside(const Cpu &cpu);
 	ProbeTime cost_of(const trace::Event &event, std::uint32_t cpu, Bound bound) const;
-	void note_command(std::uint32_t cpu, std::uint64_t time, std::int32_t tid);
 
 	const ThreadFold &fold_;
 	const VirtualCost &cost_;
