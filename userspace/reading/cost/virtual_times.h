@@ -2,7 +2,7 @@
 // Times of threads as if nothing had been measured: feeds a recording's events to three virtual clocks
 // (virtual_clock.h), with the lower, middle and upper cost of an event, and computes what to subtract from the fold's
 // times.
-// Called with each event after the ThreadFold; an observer of that because of exchanged numbers.
+// event() is called after the fold has taken the event; the fold reports exchanged TIDs and gaps by the observer.
 #pragma once
 
 #include <array>
