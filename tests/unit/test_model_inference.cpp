@@ -102,25 +102,26 @@ private:
 	std::uint32_t wakings_ = 0;
 };
 
-// Two workers take turns; the second one is slower, so that items end in another order than they began.
-Program pipeline(int items = 100, bool is_in_order = true)
+// Two workers take turns; the second one is slower, so that items end in another order than they began. The key of the
+// first item is `first_key`.
+Program pipeline(int items = 100, bool is_in_order = true, std::uint64_t first_key = 0)
 {
 	Program program;
 	const auto reader = program.thread("reader"), one = program.thread("worker"), two = program.thread("worker"),
 		   writer = program.thread("writer");
 	for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(items); ++i) {
 		const std::uint64_t at = 1000 + i * 100;
-		program.activity(reader, "check", i, at, at + 50, 50);
+		program.activity(reader, "check", first_key + i, at, at + 50, 50);
 		program.run(reader, 5);
 		const auto worker = i % 2 ? two : one;
 		program.wait(worker, at - 20, 65, reader);
 		program.wake(reader, worker);
-		program.activity(worker, "squeeze", i, at + 60, at + (i % 2 ? 250 : 400), 150 + i % 2);
+		program.activity(worker, "squeeze", first_key + i, at + 60, at + (i % 2 ? 250 : 400), 150 + i % 2);
 	}
 	for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(items); ++i) {
 		const std::uint64_t item = is_in_order ? i : i ^ 1, at = 1500 + i * 100;
 		program.wait(writer, at - 40, 35, i % 2 ? two : one);
-		program.activity(writer, "store", item, at, at + 30, 30);
+		program.activity(writer, "store", first_key + item, at, at + 30, 30);
 	}
 	return program;
 }
@@ -153,6 +154,14 @@ TEST_CASE("model inference: a queue, a pool, and an order")
 	CHECK(workers.columns[0][7] == 151'000);
 	const Model same = parse_model(text, "m");
 	CHECK(same.roles == model.roles);
+}
+
+TEST_CASE("model inference: keys may be any 64 bits, and yet the samples can be read")
+{
+	const Model model = pipeline(100, true, ~std::uint64_t(0) - 99).infer();
+	CHECK(model.sets == pipeline().infer().sets);
+	Model same = parse_model(model_text(model), "m");
+	CHECK_NOTHROW(parse_samples(samples_text(model), "s", same));
 }
 
 TEST_CASE("model inference: several recordings are sample sets of one structure")

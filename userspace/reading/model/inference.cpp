@@ -74,6 +74,21 @@ std::uint64_t loop_of(const std::vector<std::vector<Iteration>> &recorded, const
 	return loop;
 }
 
+// Numbers the items of a recording by their rank if a number is max_item or more: keys are any 64 bits.
+void bound_items(SampleSet &set)
+{
+	std::vector<std::uint64_t> all;
+	for (const RoleSamples &role : set.roles)
+		all.insert(all.end(), role.items.begin(), role.items.end());
+	std::ranges::sort(all);
+	if (all.empty() || all.back() < max_item)
+		return;
+	all.erase(std::unique(all.begin(), all.end()), all.end());
+	for (RoleSamples &role : set.roles)
+		for (std::uint64_t &item : role.items)
+			item = static_cast<std::uint64_t>(std::ranges::lower_bound(all, item) - all.begin());
+}
+
 class Inference {
 public:
 	explicit Inference(std::vector<Recording> recordings)
@@ -92,6 +107,8 @@ public:
 		}
 		for (std::size_t i = 0; i < structure_.roles.size(); ++i)
 			role(i);
+		for (SampleSet &set : model_.sets)
+			bound_items(set);
 		reasons();
 		return std::move(model_);
 	}

@@ -84,6 +84,8 @@ struct Role {
 	bool operator==(const Role &) const = default;
 };
 
+constexpr std::uint64_t max_item = std::uint64_t(1) << 63; // a replay of more iterations counts on from the last item
+
 // What a recording says of a role, an element per iteration. Those of a thread are in their order; of a pool or split
 // role all are in the order in which they started. Without samples an iteration's item is its number, from 0, counted
 // through the role's threads.

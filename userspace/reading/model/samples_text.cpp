@@ -22,7 +22,6 @@ namespace {
 
 constexpr std::string_view samples_line = "# monitor model samples 1";
 constexpr std::size_t max_sets = 1000;
-constexpr std::uint64_t max_item = std::uint64_t(1) << 63; // who replays them counts on from the last one
 
 class Reader {
 public:
