@@ -214,6 +214,8 @@ TEST_CASE("model samples: what is wrong is said with its line")
 	CHECK_THAT(samples_refusal(head + "0 1\n"), Contains("`recording` is expected before the first iteration"));
 	CHECK_THAT(samples_refusal(head + "recording soon\n"), Contains("soon is not how long a recording took"));
 	CHECK_THAT(samples_refusal(head + "recording 0s\n"), Contains("0s is not how long a recording took"));
+	CHECK_THAT(samples_refusal(head + "recording 1s\nrole a: cpu x, cpu x, cpu \"f(a, b)\", branch, sleep\n"),
+		   Contains("s, line 3: the column `cpu x` appears twice"));
 	CHECK_THAT(samples_refusal(role), Contains("has no iterations of the role a"));
 	CHECK_THAT(samples_refusal(role + "0 0 1 2 3"), Contains("s, line 4: the line has no end"));
 	CHECK_THAT(samples_refusal(role + "0 0 1 2 3\n"), Contains("an iteration is a line of numbers"));

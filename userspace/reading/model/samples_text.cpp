@@ -128,11 +128,14 @@ private:
 		for (const Outside::Part &part : Outside(names).split({","})) {
 			if (part.text.empty())
 				continue;
-			const auto found = std::ranges::find(role.columns, part.text);
-			columns_.push_back(found == role.columns.end() ? std::nullopt
-								       : std::optional(found - role.columns.begin()));
-			if (columns_.back())
-				seen[static_cast<std::size_t>(*columns_.back())] = true;
+			const auto column =
+			    static_cast<std::size_t>(std::ranges::find(role.columns, part.text) - role.columns.begin());
+			columns_.push_back(column);
+			if (column == seen.size())
+				continue;
+			if (seen[column])
+				refuse(fmt::format("the column `{}` appears twice", part.text));
+			seen[column] = true;
 		}
 		if (const auto missing = std::ranges::find(seen, false); missing != seen.end())
 			refuse(fmt::format("it has no samples of `{}` of the role {}: give it a duration in the model, "
@@ -169,10 +172,10 @@ private:
 		samples.items.push_back(take_number());
 		if (samples.items.back() >= max_item)
 			refuse(fmt::format("an item has a number below {}, not {}", max_item, samples.items.back()));
-		for (const auto &column : columns_) {
+		for (const std::size_t column : columns_) {
 			const std::uint64_t value = take_number();
-			if (column)
-				samples.columns[static_cast<std::size_t>(*column)].push_back(value);
+			if (column < samples.columns.size())
+				samples.columns[column].push_back(value);
 		}
 		if (!line_.empty())
 			refuse(fmt::format(
@@ -189,7 +192,7 @@ private:
 	std::vector<SampleSet> sets_;
 	std::vector<bool> has_role_;
 	std::optional<std::size_t> role_;
-	std::vector<std::optional<std::ptrdiff_t>> columns_; // of the lines that follow
+	std::vector<std::size_t> columns_; // of the lines that follow: in Role::columns, its size for unknown ones
 };
 
 } // namespace
