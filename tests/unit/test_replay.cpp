@@ -126,6 +126,10 @@ TEST_CASE("replay: calls, semaphores, branches")
 	// one has the queue at 30 and only then begins what it does until the reply.
 	CHECK(elapsed("cpus 4\nrole server pool 1 capacity 1: { take; cpu handle 30us; reply }\n"
 		      "role client 3: { call server { cpu 100us } }\n") == 130);
+	// Any thread of a fork may reply. 0-10 the first request, 10-30 the server's end of it, 30-40 and 40-60 the
+	// second one.
+	CHECK(elapsed("cpus 4\nrole server pool 1: { take; fork { cpu 5us | cpu 10us; reply }; cpu 20us }\n"
+		      "role client: loop 2 { call server { cpu 1us } }\n") == 60);
 	CHECK(elapsed("cpus 2\nrole a: loop 3 { cpu 10us; wake s }\nrole b: loop 3 { wait s; cpu 20us }") == 70);
 	CHECK(elapsed("cpus 4\nrole a 2: loop 3 { cpu 10us; wake own s }\nrole b 2: loop 3 { wait own s; cpu 20us }") ==
 	      70);

@@ -473,7 +473,10 @@ Nanoseconds Replay::await_reply(Worker &worker)
 Nanoseconds Replay::reply(Worker &worker)
 {
 	++worker.at;
-	Worker *const caller = std::exchange(worker.caller, nullptr);
+	Worker *taker = &worker; // of the item, not a thread that it forked
+	while (taker->parent)
+		taker = taker->parent;
+	Worker *const caller = std::exchange(taker->caller, nullptr);
 	if (!caller) // an item that was put, not a call
 		return goes_on;
 	++caller->replies;
