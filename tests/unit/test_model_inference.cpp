@@ -375,6 +375,18 @@ TEST_CASE("model claims: of a model that a person wrote")
 		       });
 }
 
+TEST_CASE("model claims: of a model with thousands of activities at one barrier are refused")
+{
+	const auto claims_at_barrier = [](int activities) {
+		std::string body;
+		for (int i = 0; i < activities; ++i)
+			body += "cpu x" + std::to_string(i) + " 1us; barrier b; ";
+		return claims_of(parse_model("# monitor model 1\nrole a: loop 9 { " + body + "}\n", "m")).size();
+	};
+	CHECK(claims_at_barrier(100) == 10'000u);
+	CHECK_THROWS_WITH(claims_at_barrier(4000), Contains("claims more than 20000 relations"));
+}
+
 TEST_CASE("model comparison: its own recording fulfils a model, another order does not")
 {
 	const Model model = pipeline().infer();

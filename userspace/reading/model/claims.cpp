@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
+
 namespace monitor::model {
 namespace {
+
+constexpr std::size_t max_claims = 20'000; // they grow with the square of the activities at a barrier
 
 // A role's operations one after the other; of branches and forks all.
 struct Flat {
@@ -65,8 +69,13 @@ private:
 		    relation.kind == Relation::Kind::alone || relation.kind == Relation::Kind::in_order;
 		if (relation.first.empty() || (!is_of_one && relation.second.empty()))
 			return; // it is about what has no name
-		if (std::ranges::find(claims_, relation) == claims_.end())
-			claims_.push_back(relation);
+		if (!known_.insert(relation).second)
+			return;
+		if (claims_.size() == max_claims)
+			throw Error("This model claims more than {} relations between its activities: give it fewer "
+				    "activities at a barrier or under a lock.",
+				    max_claims);
+		claims_.push_back(relation);
 	}
 
 	// The last activity before this place, the first one from it on; with `between` barriers only.
@@ -158,6 +167,7 @@ private:
 	std::vector<std::vector<Flat>> flat_;
 	std::map<std::string, Around> barriers_;
 	std::map<std::string, std::set<std::string>> locks_; // the activities within
+	std::set<Relation> known_;
 	std::vector<Relation> claims_;
 };
 

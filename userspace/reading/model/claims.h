@@ -12,6 +12,7 @@
 
 namespace monitor::model {
 
+// Throws Error: there are too many.
 std::vector<Relation> claims_of(const Model &model);
 
 // In the order in which the roles do them.
