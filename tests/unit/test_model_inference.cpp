@@ -403,6 +403,26 @@ TEST_CASE("model comparison: its own recording fulfils a model, another order do
 	CHECK(compare(model, none.recording()).violations() >= 3); // what is never done holds in 0 of 0
 }
 
+TEST_CASE("model comparison: what an iteration does twice is compared by its sum")
+{
+	Program program;
+	const auto thread = program.thread("a");
+	for (std::uint64_t i = 0; i < 100; ++i) {
+		const std::uint64_t at = 1000 + i * 100;
+		program.activity(thread, "read", i, at, at + 15, 10 + i % 5);
+		program.activity(thread, "write", 2 * i, at + 20, at + 40, 10 + i % 7);
+		program.activity(thread, "write", 2 * i + 1, at + 50, at + 70, 20);
+	}
+	const Comparison own = compare(program.infer(), program.recording());
+	CHECK(own.violations() == 0);
+	REQUIRE(own.times.size() == 2);
+	for (const TimesResult &times : own.times) {
+		CHECK(times.in_model == 100);
+		CHECK(times.in_recording == 100);
+		CHECK(times.distance == 0.0);
+	}
+}
+
 TEST_CASE("model comparison: what a recording does not do any more differs, without any claim")
 {
 	Program other;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "base/sample_mean.h"
 
@@ -26,19 +28,54 @@ double own_distance(std::vector<std::vector<double>> sets)
 	return largest;
 }
 
-TimesResult compare_times(const Model &model, const Recording &recording, const std::string &activity, double level)
+// By thread: when its iterations begin, each with the activity that the thread does first.
+using Begins = std::map<std::uint32_t, std::vector<std::uint64_t>>;
+
+Begins iteration_begins(const Instances &instances)
+{
+	std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> first;
+	for (const auto &[name, all] : instances)
+		for (const Instance &instance : all) {
+			const std::pair earliest(instance.begin, name);
+			const auto [known, is_new] = first.try_emplace(instance.thread, earliest);
+			known->second = std::min(known->second, earliest);
+		}
+	Begins begins;
+	for (const auto &[name, all] : instances)
+		for (const Instance &instance : all)
+			if (first.at(instance.thread).second == name)
+				begins[instance.thread].push_back(instance.begin);
+	return begins;
+}
+
+// As times_in(): of each iteration that does the activity, the sum of its instances.
+std::vector<double> recorded_times(const Instances &instances, const Begins &begins, const std::string &activity)
+{
+	std::map<std::pair<std::uint32_t, std::ptrdiff_t>, double> sums; // by thread and iteration
+	if (const auto found = instances.find(activity); found != instances.end())
+		for (const Instance &instance : found->second) {
+			const std::vector<std::uint64_t> &of_thread = begins.at(instance.thread);
+			const auto iteration = std::ranges::upper_bound(of_thread, instance.begin) - of_thread.begin();
+			sums[{instance.thread, iteration}] += static_cast<double>(instance.cpu_ns);
+		}
+	std::vector<double> times;
+	for (const auto &[iteration, sum] : sums)
+		times.push_back(sum);
+	return times;
+}
+
+TimesResult compare_times(const Model &model, const Recording &recording, const Begins &begins,
+			  const std::string &activity, double level)
 {
 	TimesResult result;
 	result.activity = activity;
 	std::vector<std::vector<double>> sets;
-	std::vector<double> of_model, recorded;
+	std::vector<double> of_model;
 	for (const SampleSet &set : model.sets) {
 		sets.push_back(times_in(model, set, activity));
 		of_model.insert(of_model.end(), sets.back().begin(), sets.back().end());
 	}
-	if (const auto found = recording.found.instances.find(activity); found != recording.found.instances.end())
-		for (const Instance &instance : found->second)
-			recorded.push_back(static_cast<double>(instance.cpu_ns));
+	const std::vector<double> recorded = recorded_times(recording.found.instances, begins, activity);
 	result.in_model = of_model.size();
 	result.in_recording = recorded.size();
 	result.model_ns = sample_mean(of_model);
@@ -109,8 +146,10 @@ Comparison compare(const Model &model, const Recording &recording)
 	const std::vector<std::string> activities = activities_of(model);
 	comparison.significance_of_each =
 	    significance / static_cast<double>(std::max<std::size_t>(activities.size(), 1));
+	const Begins begins = iteration_begins(recording.found.instances);
 	for (const std::string &activity : activities)
-		comparison.times.push_back(compare_times(model, recording, activity, comparison.significance_of_each));
+		comparison.times.push_back(
+		    compare_times(model, recording, begins, activity, comparison.significance_of_each));
 	return comparison;
 }
 
