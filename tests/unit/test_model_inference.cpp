@@ -164,6 +164,24 @@ TEST_CASE("model inference: keys may be any 64 bits, and yet the samples can be 
 	CHECK_NOTHROW(parse_samples(samples_text(model), "s", same));
 }
 
+TEST_CASE("model inference: no two roles have one name, and none has no name")
+{
+	Program program; // `local` is done by a thread of the name that the role of the others gets
+	const auto local = program.thread("update"), one = program.thread("p"), two = program.thread("q"),
+		   nameless = program.thread("");
+	for (std::uint64_t i = 0; i < 60; ++i) {
+		program.activity(local, "local", i, 1000 + i * 100, 1010 + i * 100, 10);
+		program.activity(i % 2 ? one : two, "update", i, 1030 + i * 100, 1040 + i * 100, 10);
+		program.wait(nameless, 1050 + i * 100, 10, local);
+	}
+	const Model model = program.infer();
+	REQUIRE(model.roles.size() == 3);
+	CHECK(model.roles[0].name == "update");
+	CHECK(model.roles[1].name == "update-2");
+	CHECK(model.roles[2].name == "unnamed");
+	CHECK(parse_model(model_text(model), "m").roles == model.roles);
+}
+
 TEST_CASE("model inference: several recordings are sample sets of one structure")
 {
 	const Model model = infer_model({pipeline().recording("A"), pipeline(120).recording("B")});

@@ -81,6 +81,21 @@ std::string joined(const std::vector<std::string> &names)
 	return text;
 }
 
+// Roles without activities keep their names, by which those of several recordings are matched.
+void make_unique(std::vector<RoleThreads> &roles)
+{
+	std::set<std::string> used;
+	for (const bool has_activities : {false, true})
+		for (RoleThreads &role : roles) {
+			if (role.activities.empty() == has_activities)
+				continue;
+			const std::string name = role.name.empty() ? "unnamed" : role.name;
+			role.name = name;
+			for (unsigned number = 2; !used.insert(role.name).second; ++number)
+				role.name = name + '-' + std::to_string(number);
+		}
+}
+
 // That of its threads, if it says what they are; else what they do.
 void name_roles(std::vector<RoleThreads> &roles, const Steps &steps)
 {
@@ -96,6 +111,7 @@ void name_roles(std::vector<RoleThreads> &roles, const Steps &steps)
 	for (RoleThreads &role : roles)
 		if (!role.activities.empty() && (role.name.empty() || users[role.name] > 1 || role.name == program))
 			role.name = joined(role.activities);
+	make_unique(roles);
 }
 
 } // namespace

@@ -75,9 +75,8 @@ private:
 			std::vector<RoleThreads> ordered;
 			for (const RolePlan &plan : structure_.roles) {
 				const auto is_same = [&](const RoleThreads &role) {
-					return role.activities.empty()
-						   ? role.name == plan.name
-						   : sorted(role.activities) == sorted(plan.activities);
+					return sorted(role.activities) == sorted(plan.activities) &&
+					       (!role.activities.empty() || role.name == plan.name);
 				};
 				const auto found = std::ranges::find_if(recording.roles, is_same);
 				if (found == recording.roles.end() || found->threads.size() != plan.threads ||
