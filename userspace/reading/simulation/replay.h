@@ -74,8 +74,11 @@ std::vector<Replayed> replay_all(const model::Model &model, const Change &change
 // In ns
 std::vector<double> elapsed_of(const std::vector<Replayed> &replays);
 
+std::uint32_t threads_of(const model::Role &role, const Change &change);
+
 // How many times as long an activity takes because of the number of threads: those that meet at a barrier share the
-// work of an iteration.
+// work of an iteration. time_factor(): because of all changes.
 double work_factor(const model::Model &model, const Change &change, const std::string &activity);
+double time_factor(const model::Model &model, const Change &change, const std::string &activity);
 
 } // namespace monitor::simulation

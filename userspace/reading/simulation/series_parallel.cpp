@@ -66,11 +66,7 @@ public:
 	}
 
 private:
-	std::uint32_t threads(const model::Role &role) const
-	{
-		const auto found = change_.threads.find(role.name);
-		return found != change_.threads.end() ? found->second : role.threads;
-	}
+	std::uint32_t threads(const model::Role &role) const { return threads_of(role, change_); }
 
 	void require_cpus() const
 	{
@@ -190,7 +186,7 @@ private:
 	{
 		switch (operation.kind) {
 		case Kind::cpu:
-			return of_time(role, operation).scaled(factor(operation.name));
+			return of_time(role, operation).scaled(time_factor(model_, change_, operation.name));
 		case Kind::sleep:
 			return of_time(role, operation);
 		case Kind::branch:
@@ -207,12 +203,6 @@ private:
 		default:
 			refuse(operation);
 		}
-	}
-
-	double factor(const std::string &activity) const
-	{
-		const auto found = change_.faster.find(activity);
-		return work_factor(model_, change_, activity) / (found != change_.faster.end() ? found->second : 1);
 	}
 
 	double probability(std::size_t role, const Operation &branch) const
