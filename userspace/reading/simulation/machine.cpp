@@ -2,7 +2,6 @@
 #include "machine.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace monitor::simulation {
@@ -32,12 +31,12 @@ void Machine::at(Nanoseconds time, std::function<void()> happens)
 	const std::uint32_t number = free_functions_.back();
 	free_functions_.pop_back();
 	functions_[number] = std::move(happens);
-	push({std::max(time, now_), order_++, number, false});
+	push({{std::max(time, now_), order_++}, number, false});
 }
 
 void Machine::wake(ThreadNumber thread, Nanoseconds delay)
 {
-	push({now_ + delay, order_++, thread, true});
+	push({{now_ + delay, order_++}, thread, true});
 }
 
 void Machine::add_work(ThreadNumber thread, Nanoseconds work)
@@ -51,31 +50,26 @@ void Machine::add_work(ThreadNumber thread, Nanoseconds work)
 bool Machine::run(Nanoseconds limit, std::uint64_t max_effort)
 {
 	for (std::uint64_t effort = 0; effort < max_effort; effort += 1 + (cpus_.size() + queued_) / 100) {
-		Timer next = heap_.empty() ? Timer() : Timer{heap_.front().time, heap_.front().order};
-		CpuNumber expired = ~CpuNumber(0);
-		for (CpuNumber i = 0; i < timers_.size(); ++i)
-			if (std::tie(timers_[i].time, timers_[i].order) < std::tie(next.time, next.order)) {
-				next = timers_[i];
-				expired = i;
-			}
-		if (next.time == never || next.time > limit)
+		const auto timer = std::ranges::min_element(timers_);
+		const Moment event = heap_.empty() ? Moment() : heap_.front().at;
+		const Nanoseconds time = std::min(timer->time, event.time);
+		if (time == never || time > limit)
 			return true;
-		now_ = next.time;
+		now_ = time;
 		++events_;
-		if (expired < timers_.size()) {
-			expire(expired);
-			continue;
-		}
-		std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-		const Event event = heap_.back();
-		heap_.pop_back();
-		happen(event);
+		if (*timer < event)
+			expire(static_cast<CpuNumber>(timer - timers_.begin()));
+		else
+			happen_first();
 	}
 	return false;
 }
 
-void Machine::happen(const Event &event)
+void Machine::happen_first()
 {
+	std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+	const Event event = heap_.back();
+	heap_.pop_back();
 	if (event.is_wake) {
 		if (threads_[event.number].state == State::blocked)
 			make_runnable(event.number);
@@ -110,14 +104,25 @@ void Machine::expire(CpuNumber number)
 			return;
 		}
 	}
-	Cpu &cpu = cpus_[number];
-	if (now_ - cpu.slice_start < settings_.time_slice || !has_rival(cpu)) {
+	const Cpu &cpu = cpus_[number];
+	if (now_ - cpu.slice_start < settings_.time_slice || !has_rival(cpu))
 		set_timer(number);
-		return;
-	}
-	threads_[running].state = State::queued;
-	cpu.queue.push_back(running);
+	else
+		yield(number);
+}
+
+void Machine::add_to_queue(Cpu &cpu, std::size_t at, ThreadNumber thread)
+{
+	threads_[thread].state = State::queued;
+	cpu.queue.insert(cpu.queue.begin() + static_cast<std::ptrdiff_t>(at), thread);
 	++queued_;
+}
+
+// What runs becomes the last of the queue.
+void Machine::yield(CpuNumber number)
+{
+	Cpu &cpu = cpus_[number];
+	add_to_queue(cpu, cpu.queue.size(), cpu.running);
 	pick(number);
 }
 
@@ -158,13 +163,10 @@ void Machine::preempt(CpuNumber number, ThreadNumber thread)
 	account(cpu);
 	const ThreadNumber displaced = cpu.running;
 	start(number, thread);
-	if (const CpuNumber idle = idle_cpu(threads_[displaced]); idle < cpus_.size()) {
+	if (const CpuNumber idle = idle_cpu(threads_[displaced]); idle < cpus_.size())
 		start(idle, displaced);
-	} else {
-		threads_[displaced].state = State::queued;
-		cpu.queue.insert(cpu.queue.begin(), displaced);
-		++queued_;
-	}
+	else
+		add_to_queue(cpu, 0, displaced);
 }
 
 bool Machine::has_rival(const Cpu &cpu) const
@@ -206,6 +208,15 @@ Machine::CpuNumber Machine::cpu_to_preempt(const Task &task) const
 	return i;
 }
 
+Machine::CpuNumber Machine::shortest_queue(const Task &task) const
+{
+	CpuNumber shortest = task.cpu;
+	for (CpuNumber i = 0; i < cpus_.size(); ++i)
+		if (allows(task.cpus_mask, i) && cpus_[i].queue.size() < cpus_[shortest].queue.size())
+			shortest = i;
+	return shortest;
+}
+
 void Machine::make_runnable(ThreadNumber thread)
 {
 	const Task &task = threads_[thread];
@@ -222,11 +233,7 @@ void Machine::make_runnable(ThreadNumber thread)
 		preempt(lower, thread);
 		return;
 	}
-	CpuNumber shortest = task.cpu;
-	for (CpuNumber i = 0; i < cpus_.size(); ++i)
-		if (allows(task.cpus_mask, i) && cpus_[i].queue.size() < cpus_[shortest].queue.size())
-			shortest = i;
-	enqueue(shortest, thread);
+	enqueue(shortest_queue(task), thread);
 }
 
 void Machine::enqueue(CpuNumber number, ThreadNumber thread)
@@ -240,18 +247,12 @@ void Machine::enqueue(CpuNumber number, ThreadNumber thread)
 		least = std::min(least, threads_[i].virtual_time);
 	cpu.floor = std::max(cpu.floor, least);
 	arrive(task, number);
-	task.state = State::queued;
-	cpu.queue.push_back(thread);
-	++queued_;
+	add_to_queue(cpu, cpu.queue.size(), thread);
 	if (settings_.policy == Policy::fair && running.priority == task.priority &&
-	    running.virtual_time - task.virtual_time > settings_.wakeup_granularity) {
-		threads_[cpu.running].state = State::queued;
-		cpu.queue.push_back(cpu.running);
-		++queued_;
-		pick(number);
-	} else {
+	    running.virtual_time - task.virtual_time > settings_.wakeup_granularity)
+		yield(number);
+	else
 		set_timer(number);
-	}
 }
 
 bool Machine::comes_before(const Waiting &a, const Waiting &b, CpuNumber for_cpu) const
@@ -264,28 +265,33 @@ bool Machine::comes_before(const Waiting &a, const Waiting &b, CpuNumber for_cpu
 	return settings_.policy == Policy::fair && first.virtual_time < second.virtual_time;
 }
 
-void Machine::pick(CpuNumber number)
+std::optional<Machine::Waiting> Machine::first_waiting(CpuNumber for_cpu) const
 {
-	Cpu &cpu = cpus_[number];
-	cpu.running = nobody;
-	timers_[number] = {};
-	Waiting best{0, SIZE_MAX};
+	std::optional<Waiting> first;
 	const auto look_at = [&](CpuNumber of) {
 		for (std::size_t i = 0; i < cpus_[of].queue.size(); ++i)
-			if (allows(threads_[cpus_[of].queue[i]].cpus_mask, number) &&
-			    (best.index == SIZE_MAX || comes_before({of, i}, best, number)))
-				best = {of, i};
+			if (allows(threads_[cpus_[of].queue[i]].cpus_mask, for_cpu) &&
+			    (!first || comes_before({of, i}, *first, for_cpu)))
+				first = {of, i};
 	};
-	look_at(number);
-	if ((best.index == SIZE_MAX || has_priorities_) && cpu.queue.size() < queued_)
+	look_at(for_cpu);
+	if ((!first || has_priorities_) && cpus_[for_cpu].queue.size() < queued_)
 		for (CpuNumber i = 0; i < cpus_.size(); ++i)
-			if (i != number)
+			if (i != for_cpu)
 				look_at(i);
-	if (best.index == SIZE_MAX)
+	return first;
+}
+
+void Machine::pick(CpuNumber number)
+{
+	cpus_[number].running = nobody;
+	timers_[number] = {};
+	const std::optional<Waiting> next = first_waiting(number);
+	if (!next)
 		return;
-	Cpu &from = cpus_[best.cpu];
-	const ThreadNumber thread = from.queue[best.index];
-	from.queue.erase(from.queue.begin() + static_cast<std::ptrdiff_t>(best.index));
+	std::vector<ThreadNumber> &queue = cpus_[next->cpu].queue;
+	const ThreadNumber thread = queue[next->index];
+	queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(next->index));
 	--queued_;
 	start(number, thread);
 }

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace monitor::simulation {
@@ -96,20 +97,18 @@ private:
 		Nanoseconds floor = 0;       // of virtual times: who comes has no less, but for the credit
 		std::vector<ThreadNumber> queue;
 	};
-	struct Timer { // when what runs on a CPU is done, or its time slice ends
+	struct Moment {
 		Nanoseconds time = never;
-		std::uint64_t order = 0;
+		std::uint64_t order = 0; // of insertion
+
+		auto operator<=>(const Moment &) const = default;
 	};
 	struct Event {
-		Nanoseconds time;
-		std::uint64_t order;
+		Moment at;
 		std::uint32_t number; // of a function, or of a thread that is woken
 		bool is_wake;
 
-		bool operator>(const Event &other) const
-		{
-			return time != other.time ? time > other.time : order > other.order;
-		}
+		bool operator>(const Event &other) const { return at > other.at; }
 	};
 	struct Waiting { // a thread in a queue
 		CpuNumber cpu;
@@ -118,25 +117,29 @@ private:
 
 	static bool allows(std::uint64_t mask, CpuNumber cpu) { return cpu < 64 ? mask >> cpu & 1 : mask == any_cpu; }
 	void push(const Event &event);
-	void happen(const Event &event);
+	void happen_first();
 	void set_timer(CpuNumber number);
 	void expire(CpuNumber number);
 	void account(Cpu &cpu);
 	void start(CpuNumber number, ThreadNumber thread);
 	void arrive(Task &task, CpuNumber number);
+	void add_to_queue(Cpu &cpu, std::size_t at, ThreadNumber thread);
+	void yield(CpuNumber number);
 	void preempt(CpuNumber number, ThreadNumber thread);
 	bool has_rival(const Cpu &cpu) const;
 	void make_runnable(ThreadNumber thread);
 	CpuNumber idle_cpu(const Task &task) const;
 	CpuNumber cpu_to_preempt(const Task &task) const;
+	CpuNumber shortest_queue(const Task &task) const;
 	void enqueue(CpuNumber number, ThreadNumber thread);
 	void pick(CpuNumber number);
+	std::optional<Waiting> first_waiting(CpuNumber for_cpu) const;
 	bool comes_before(const Waiting &a, const Waiting &b, CpuNumber for_cpu) const;
 	Nanoseconds running_for(ThreadNumber thread) const;
 
 	SchedulerSettings settings_;
 	std::vector<Cpu> cpus_;
-	std::vector<Timer> timers_; // of each CPU
+	std::vector<Moment> timers_; // by CPU: when what runs is done, or its time slice ends
 	std::vector<Task> threads_;
 	std::vector<Event> heap_; // the earliest first
 	std::vector<std::function<void()>> functions_;
