@@ -15,18 +15,23 @@ namespace {
 constexpr double negligible = 1e-13;
 using Spectrum = std::vector<std::complex<double>>;
 
-// In place, of a power of two; `sign`: 1 is the inverse, but for the factor.
-void transform(Spectrum &values, int sign)
+void reverse_bits_of_indices(Spectrum &values)
 {
-	const std::size_t size = values.size();
-	for (std::size_t i = 1, j = 0; i < size; ++i) {
-		std::size_t bit = size / 2;
+	for (std::size_t i = 1, j = 0; i < values.size(); ++i) {
+		std::size_t bit = values.size() / 2;
 		for (; j & bit; bit /= 2)
 			j ^= bit;
 		j ^= bit;
 		if (i < j)
 			std::swap(values[i], values[j]);
 	}
+}
+
+// In place, of a power of two; `sign`: 1 is the inverse, but for the factor.
+void transform(Spectrum &values, int sign)
+{
+	const std::size_t size = values.size();
+	reverse_bits_of_indices(values);
 	Spectrum roots(size / 2);
 	for (std::size_t i = 0; i < roots.size(); ++i)
 		roots[i] =

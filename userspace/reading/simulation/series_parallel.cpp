@@ -133,24 +133,37 @@ private:
 		return fewer.then(once).side_by_side(all % number).beside(fewer.side_by_side(number - all % number));
 	}
 
-	// The threads of all these roles, from barrier to barrier.
-	std::optional<GridDistribution> with_barriers()
+	std::vector<std::size_t> roles_with_barriers() const
 	{
 		std::vector<std::size_t> roles;
 		for (std::size_t role = 0; role < model_.roles.size(); ++role)
 			if (!Steps(model_.roles[role].body).barriers.empty())
 				roles.push_back(role);
-		if (roles.empty())
-			return {};
-		const Steps steps(model_.roles[roles[0]].body);
-		const std::uint64_t all = meetings(roles[0]);
-		for (const std::size_t role : roles)
-			if (Steps(model_.roles[role].body).barriers != steps.barriers || meetings(role) != all)
+		return roles;
+	}
+
+	void require_same_barriers(const std::vector<std::size_t> &roles) const
+	{
+		const model::Role &first = model_.roles[roles[0]];
+		for (const std::size_t index : roles) {
+			const model::Role &role = model_.roles[index];
+			if (Steps(role.body).barriers != Steps(first.body).barriers ||
+			    meetings(index) != meetings(roles[0]))
 				throw Error("--numeric: {} and {} do not meet at the same barriers equally often; "
 					    "leave it out.",
-					    model::name_text(model_.roles[roles[0]].name),
-					    model::name_text(model_.roles[role].name));
-		const std::size_t last = steps.parts.size() - 1;
+					    model::name_text(first.name), model::name_text(role.name));
+		}
+	}
+
+	// The threads of all these roles, from barrier to barrier.
+	std::optional<GridDistribution> with_barriers()
+	{
+		const std::vector<std::size_t> roles = roles_with_barriers();
+		if (roles.empty())
+			return {};
+		require_same_barriers(roles);
+		const std::uint64_t all = meetings(roles[0]);
+		const std::size_t last = Steps(model_.roles[roles[0]].body).barriers.size();
 		GridDistribution once = step(roles, {last, 0}); // and on to the next iteration's first barrier
 		for (std::size_t i = 1; i < last; ++i)
 			once = once.then(step(roles, {i}));
@@ -190,19 +203,28 @@ private:
 		case Kind::sleep:
 			return of_time(role, operation);
 		case Kind::branch:
-			return of_block(role, operation.blocks[0])
-			    .or_else(probability(role, operation), operation.blocks.size() > 1
-								       ? of_block(role, operation.blocks[1])
-								       : GridDistribution::point(0));
-		case Kind::fork: {
-			GridDistribution all = of_block(role, operation.blocks[0]);
-			for (std::size_t i = 1; i < operation.blocks.size(); ++i)
-				all = all.beside(of_block(role, operation.blocks[i]));
-			return all;
-		}
+			return of_branch(role, operation);
+		case Kind::fork:
+			return of_fork(role, operation);
 		default:
 			refuse(operation);
 		}
+	}
+
+	GridDistribution of_branch(std::size_t role, const Operation &branch)
+	{
+		const GridDistribution taken = of_block(role, branch.blocks[0]);
+		const bool has_else = branch.blocks.size() > 1;
+		return taken.or_else(probability(role, branch),
+				     has_else ? of_block(role, branch.blocks[1]) : GridDistribution::point(0));
+	}
+
+	GridDistribution of_fork(std::size_t role, const Operation &fork)
+	{
+		GridDistribution all = of_block(role, fork.blocks[0]);
+		for (std::size_t i = 1; i < fork.blocks.size(); ++i)
+			all = all.beside(of_block(role, fork.blocks[i]));
+		return all;
 	}
 
 	double probability(std::size_t role, const Operation &branch) const
