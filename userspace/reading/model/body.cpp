@@ -74,27 +74,34 @@ private:
 	void add_gap(const Gaps &gaps, const std::string &activity, Block &block)
 	{
 		add_cpu(gaps, &Gap::before, activity, Kind::cpu, block);
-		std::map<std::pair<Gap::Hand, unsigned>, std::pair<std::uint64_t, Gaps>> hands; // with which occurrence
+		add_hands(gaps, block);
+		add_cpu(gaps, &Gap::after, activity, Kind::cpu, block);
+		add_cpu(gaps, &Gap::delay, "", Kind::sleep, block);
+	}
+
+	void add_hands(const Gaps &gaps, Block &block)
+	{
+		struct Found {
+			std::uint64_t places = 0; // the sum of its places in the gaps
+			Gaps gaps;
+		};
+		std::map<std::pair<Gap::Hand, unsigned>, Found> hands; // with which occurrence
 		for (const auto &[row, gap] : gaps) {
 			std::map<Gap::Hand, unsigned> seen;
 			for (std::size_t i = 0; i < gap->hands.size(); ++i) {
-				auto &[places, of] = hands[{gap->hands[i], seen[gap->hands[i]]++}];
-				places += i;
-				of.emplace_back(row, gap);
+				Found &found = hands[{gap->hands[i], seen[gap->hands[i]]++}];
+				found.places += i;
+				found.gaps.emplace_back(row, gap);
 			}
 		}
-		std::vector<std::pair<double, const Gap::Hand *>> order;
-		std::map<const Gap::Hand *, const Gaps *> rows;
-		for (const auto &[hand, found] : hands) {
-			order.emplace_back(static_cast<double>(found.first) / static_cast<double>(found.second.size()),
-					   &hand.first);
-			rows[&hand.first] = &found.second;
-		}
-		std::ranges::stable_sort(order, {}, [](const auto &of) { return of.first; });
-		for (const auto &[place, hand] : order)
-			add_hand(*hand, *rows[hand], gaps.size(), block);
-		add_cpu(gaps, &Gap::after, activity, Kind::cpu, block);
-		add_cpu(gaps, &Gap::delay, "", Kind::sleep, block);
+		std::vector<std::pair<const Gap::Hand *, const Found *>> order;
+		for (const auto &[hand, found] : hands)
+			order.emplace_back(&hand.first, &found);
+		std::ranges::stable_sort(order, {}, [](const auto &of) {
+			return static_cast<double>(of.second->places) / static_cast<double>(of.second->gaps.size());
+		});
+		for (const auto &[hand, found] : order)
+			add_hand(*hand, found->gaps, gaps.size(), block);
 	}
 
 	void add_hand(const Gap::Hand &hand, const Gaps &of, std::size_t all, Block &block)
@@ -135,7 +142,17 @@ private:
 			for (Part &part : parts)
 				part.nodes = part.nodes.subspan(1);
 		}
-		std::vector<Parts> ends; // the last one first
+		std::vector<Parts> ends = take_common_ends(parts);
+		if (std::ranges::any_of(parts, [](const Part &part) { return !part.nodes.empty(); }))
+			add_branch(parts, activity, block);
+		for (; !ends.empty(); ends.pop_back())
+			add_node(ends.back(), activity, block);
+	}
+
+	// The last one first.
+	static std::vector<Parts> take_common_ends(Parts &parts)
+	{
+		std::vector<Parts> ends;
 		while (are_alike(parts, true)) {
 			Parts &end = ends.emplace_back();
 			for (Part &part : parts) {
@@ -143,10 +160,7 @@ private:
 				part.nodes = part.nodes.first(part.nodes.size() - 1);
 			}
 		}
-		if (std::ranges::any_of(parts, [](const Part &part) { return !part.nodes.empty(); }))
-			add_branch(parts, activity, block);
-		for (; !ends.empty(); ends.pop_back())
-			add_node(ends.back(), activity, block);
+		return ends;
 	}
 
 	static std::string form(const Part &part)
@@ -173,20 +187,17 @@ private:
 		    std::ranges::max_element(forms, {}, [](const auto &of) { return of.second; })->first;
 		Operation branch;
 		branch.kind = Kind::branch;
-		std::vector<std::uint64_t> column(all_.size(), 0);
+		std::vector<std::uint64_t> &column = new_column(branch);
 		Parts taken, others;
 		for (const Part &part : parts) {
 			const bool is_taken = form(part) == usual;
 			column[part.row] = is_taken;
 			(is_taken ? taken : others).push_back(part);
 		}
-		new_column(branch) = std::move(column);
-		branch.blocks.emplace_back();
-		add_nodes(std::move(taken), activity, branch.blocks.back());
-		if (forms.size() > 1) {
-			branch.blocks.emplace_back();
-			add_nodes(std::move(others), activity, branch.blocks.back());
-		}
+		branch.blocks.resize(forms.size() > 1 ? 2 : 1);
+		add_nodes(std::move(taken), activity, branch.blocks[0]);
+		if (forms.size() > 1)
+			add_nodes(std::move(others), activity, branch.blocks[1]);
 		block.push_back(std::move(branch));
 	}
 
@@ -201,7 +212,7 @@ private:
 			after.emplace_back(part.row, &part.nodes.front().after);
 			inside.push_back({part.row, part.nodes.front().inside});
 		}
-		const bool is_activity = node.kind == Node::Kind::activity;
+		const bool is_activity = node.kind == Kind::cpu;
 		Block within;
 		add_gap(first, is_activity ? node.name : activity, within);
 		add_nodes(std::move(inside), is_activity ? node.name : activity, within);
@@ -217,34 +228,9 @@ private:
 		Operation operation;
 		operation.name = node.name;
 		operation.role = node.role == nothing ? Operation::no_index : node.role;
-		switch (node.kind) {
-		case Node::Kind::activity:
-			break;
-		case Node::Kind::put:
-			operation.kind = Kind::put;
-			break;
-		case Node::Kind::signal:
-			operation.kind = Kind::signal;
-			break;
-		case Node::Kind::await:
-			operation.kind = Kind::await;
-			break;
-		case Node::Kind::lock:
-			operation.kind = Kind::lock;
+		operation.kind = node.kind;
+		if (node.kind == Kind::lock || (node.kind == Kind::call && !within.empty()))
 			operation.blocks.push_back(std::move(within));
-			break;
-		case Node::Kind::call:
-			operation.kind = Kind::call;
-			if (!within.empty())
-				operation.blocks.push_back(std::move(within));
-			break;
-		case Node::Kind::reply:
-			operation.kind = Kind::reply;
-			break;
-		case Node::Kind::barrier:
-			operation.kind = Kind::barrier;
-			break;
-		}
 		return operation;
 	}
 

@@ -74,6 +74,17 @@ std::uint64_t loop_of(const std::vector<std::vector<Iteration>> &recorded, const
 	return loop;
 }
 
+Role role_of(const RolePlan &plan)
+{
+	Role role;
+	role.name = plan.name;
+	role.mode = plan.mode;
+	role.threads = static_cast<std::uint32_t>(plan.threads);
+	role.capacity = plan.capacity;
+	role.in_order = plan.in_order;
+	return role;
+}
+
 // Numbers the items of a recording by their rank if a number is max_item or more: keys are any 64 bits.
 void bound_items(SampleSet &set)
 {
@@ -142,12 +153,7 @@ private:
 			for (const Iteration &iteration : iterations)
 				all.push_back(&iteration);
 		Body body = make_body(all, waits_, plan);
-		Role made;
-		made.name = plan.name;
-		made.mode = plan.mode;
-		made.threads = static_cast<std::uint32_t>(plan.threads);
-		made.capacity = plan.capacity;
-		made.in_order = plan.in_order;
+		Role made = role_of(plan);
 		made.loop = plan.mode == Role::Mode::pool ? 1 : loop_of(recorded, plan);
 		made.body = std::move(body.block);
 		samples(index, recorded, made, body.columns);

@@ -47,18 +47,18 @@ private:
 			return here.back().after;
 		return path_.empty() ? iteration_->first : path_.back()->first;
 	}
-	Node &add(Node::Kind kind, const std::string &name, std::size_t role = nothing)
+	Node &add(Kind kind, const std::string &name, std::size_t role = nothing)
 	{
 		nodes().push_back({kind, name, role, {}, {}, {}});
 		return nodes().back();
 	}
 	// Nodes are added to the innermost only, so those on the path stay where they are.
-	void open(Node::Kind kind, const std::string &name, std::size_t role = nothing)
+	void open(Kind kind, const std::string &name, std::size_t role = nothing)
 	{
 		path_.push_back(&add(kind, name, role));
 	}
 	void close() { path_.pop_back(); }
-	bool is_in(Node::Kind kind) const { return !path_.empty() && path_.back()->kind == kind; }
+	bool is_in(Kind kind) const { return !path_.empty() && path_.back()->kind == kind; }
 
 	void take(const Step &step)
 	{
@@ -84,17 +84,17 @@ private:
 		barriers(&activity);
 		if (const auto before = structure_.before.find(activity);
 		    before != structure_.before.end() && !is_taken(activity))
-			add(Node::Kind::await, before->second);
+			add(Kind::await, before->second);
 		if (const auto lock = structure_.locks.find(activity);
 		    lock != structure_.locks.end() && !has_lock(lock->second))
-			open(Node::Kind::lock, lock->second);
-		open(Node::Kind::activity, activity);
+			open(Kind::lock, lock->second);
+		open(Kind::cpu, activity);
 	}
 
 	bool has_lock(const std::string &name) const
 	{
 		return std::ranges::any_of(
-		    path_, [&](const Node *node) { return node->kind == Node::Kind::lock && node->name == name; });
+		    path_, [&](const Node *node) { return node->kind == Kind::lock && node->name == name; });
 	}
 
 	// The item of a pool's iteration comes with its first activity.
@@ -106,18 +106,17 @@ private:
 
 	void end(const std::string &activity)
 	{
-		const auto open = std::ranges::find_if(path_, [&](const Node *node) {
-			return node->kind == Node::Kind::activity && node->name == activity;
-		});
+		const auto open = std::ranges::find_if(
+		    path_, [&](const Node *node) { return node->kind == Kind::cpu && node->name == activity; });
 		if (open == path_.end())
 			return;
 		const auto call = structure_.calls.find(activity);
-		if (call != structure_.calls.end() && !has_call(**open) && is_in(Node::Kind::activity))
-			add(Node::Kind::call, "", structure_.role_of.at(call->second));
-		while (!is_in(Node::Kind::activity) || path_.back()->name != activity)
+		if (call != structure_.calls.end() && !has_call(**open) && is_in(Kind::cpu))
+			add(Kind::call, "", structure_.role_of.at(call->second));
+		while (!is_in(Kind::cpu) || path_.back()->name != activity)
 			close();
 		close();
-		if (is_in(Node::Kind::lock)) // which was taken for it
+		if (is_in(Kind::lock)) // which was taken for it
 			close();
 		if (const auto after = structure_.after.find(activity); after != structure_.after.end())
 			for (const std::string &next : after->second)
@@ -130,18 +129,17 @@ private:
 	{
 		const std::size_t role = structure_.role_of.at(next);
 		const bool is_queue = structure_.is_queued(next) && structure_.roles[role].activities.front() == next;
-		add(is_queue ? Node::Kind::put : Node::Kind::signal, "", role);
+		add(is_queue ? Kind::put : Kind::signal, "", role);
 	}
 
 	static bool has_call(const Node &activity)
 	{
-		return std::ranges::any_of(activity.inside,
-					   [](const Node &node) { return node.kind == Node::Kind::call; });
+		return std::ranges::any_of(activity.inside, [](const Node &node) { return node.kind == Kind::call; });
 	}
 
 	void reply()
 	{
-		add(Node::Kind::reply, "");
+		add(Kind::reply, "");
 		reply_.clear();
 	}
 
@@ -151,11 +149,11 @@ private:
 		if (role == nothing)
 			return;
 		const Waits::Cause cause = waits_.causes[index_][step.waking];
-		if (!path_.empty() && path_.back()->kind == Node::Kind::activity) {
+		if (!path_.empty() && path_.back()->kind == Kind::cpu) {
 			const auto call = structure_.calls.find(path_.back()->name);
 			if (call != structure_.calls.end() && !has_call(*path_.back()) &&
 			    structure_.role_of.at(call->second) == role)
-				return open(Node::Kind::call, "", role);
+				return open(Kind::call, "", role);
 		}
 		if (!reply_.empty() && role == structure_.role_of.at(structure_.called.at(reply_)))
 			return reply();
@@ -167,12 +165,12 @@ private:
 	{
 		switch (waits_.causes[index_][step.waking]) {
 		case Waits::Cause::structure:
-			if (is_in(Node::Kind::call))
+			if (is_in(Kind::call))
 				close();
-			else if (is_in(Node::Kind::activity) && !has_call(*path_.back()))
+			else if (is_in(Kind::cpu) && !has_call(*path_.back()))
 				if (const auto call = structure_.calls.find(path_.back()->name);
 				    call != structure_.calls.end())
-					add(Node::Kind::call, "", structure_.role_of.at(call->second));
+					add(Kind::call, "", structure_.role_of.at(call->second));
 			return;
 		case Waits::Cause::semaphore:
 			gap().hands.push_back({true, waits_.semaphore_of[index_][step.waking]});
@@ -189,23 +187,17 @@ private:
 	void barriers(const std::string *until)
 	{
 		const RolePlan &role = structure_.roles[role_];
-		for (std::size_t i = 0; i < structure_.steps.size(); ++i) {
-			const auto &stages = structure_.steps[i];
-			const auto is_mine = [&](const Structure::Stage &stage) {
-				return std::ranges::find(role.activities, stage.activity) != role.activities.end();
-			};
-			if (std::ranges::none_of(stages, is_mine))
+		const auto is_of_role = [&role](const Structure::Stage &stage) {
+			return std::ranges::find(role.activities, stage.activity) != role.activities.end();
+		};
+		for (const std::vector<Structure::Stage> &stages : structure_.steps) {
+			const auto end =
+			    until ? std::ranges::find(stages, *until, &Structure::Stage::activity) : stages.end();
+			if (std::ranges::none_of(stages, is_of_role) || (until && end == stages.end()))
 				continue;
-			std::size_t end = stages.size();
-			if (until)
-				for (std::size_t stage = 0; stage < stages.size(); ++stage)
-					if (stages[stage].activity == *until)
-						end = stage;
-			if (until && end == stages.size())
-				continue;
-			for (; stage_ < end; ++stage_)
+			for (; stage_ < static_cast<std::size_t>(end - stages.begin()); ++stage_)
 				if (stages[stage_].has_barrier)
-					add(Node::Kind::barrier, stages[stage_].activity);
+					add(Kind::barrier, stages[stage_].activity);
 			return;
 		}
 	}

@@ -26,17 +26,8 @@ struct Gap {
 };
 
 struct Node {
-	// activity: what is inside computes for it; the others are the operations of these names.
-	enum class Kind : std::uint8_t {
-		activity,
-		put,
-		signal,
-		await,
-		lock,
-		call,
-		reply,
-		barrier
-	} kind = Kind::activity;
+	// cpu: an activity, and what is inside computes for it; or put, signal, await, lock, call, reply, barrier.
+	Kind kind = Kind::cpu;
 	std::string name; // activity, lock, barrier; await: the activity before
 	std::size_t role = nothing;
 	std::vector<Node> inside;

@@ -20,6 +20,15 @@ constexpr std::size_t max_values = 100'000;
 const std::vector<std::string> statements = {"cpus",  "marks",        "latency", "wakecost",
 					     "fixed", "distribution", "role",    "because"};
 
+std::vector<std::string> all_operations()
+{
+	std::vector<std::string> names;
+	for (unsigned kind = 0; kind <= static_cast<unsigned>(Kind::fork); ++kind)
+		names.emplace_back(keyword_of(static_cast<Kind>(kind)));
+	return names;
+}
+const std::vector<std::string> operations = all_operations(); // by Kind
+
 // Names that may follow where they are used.
 struct Reference {
 	std::string name;
@@ -191,19 +200,15 @@ private:
 		if (++operations_ > max_operations)
 			lexer_.refuse(fmt::format("more than {} operations are not supported", max_operations));
 		const Token word = lexer_.token();
-		std::vector<std::string> known;
-		for (Kind kind = Kind::cpu; kind <= Kind::fork;
-		     kind = static_cast<Kind>(static_cast<unsigned>(kind) + 1))
-			known.emplace_back(keyword_of(kind));
-		const auto found = std::ranges::find(known, word.text);
-		if (word.kind != Token::Kind::word || found == known.end())
+		const auto found = std::ranges::find(operations, word.text);
+		if (word.kind != Token::Kind::word || found == operations.end())
 			lexer_.refuse(
 			    fmt::format("{} is not an operation; these are {}.{}",
 					word.kind == Token::Kind::end ? "the end of the text" : readable(word.text),
-					fmt::join(known, ", "), suggestions(word.text, known)));
+					fmt::join(operations, ", "), suggestions(word.text, operations)));
 		lexer_.take();
 		Operation made;
-		made.kind = static_cast<Kind>(found - known.begin());
+		made.kind = static_cast<Kind>(found - operations.begin());
 		arguments(made);
 		blocks(made, depth);
 		return made;

@@ -21,6 +21,20 @@ ByKey by_key(const std::vector<Instance> &instances)
 	return keys;
 }
 
+// How many instances would begin within one of another thread, if threads did not exclude each other.
+double overlaps_by_chance(const std::vector<Instance> &instances, const std::map<std::uint32_t, double> &busy,
+			  double span)
+{
+	double sum = 0;
+	for (const Instance &instance : instances) {
+		double free = 1;
+		for (const auto &[thread, ns] : busy)
+			free *= thread == instance.thread ? 1 : 1 - std::min(1., ns / span);
+		sum += 1 - free;
+	}
+	return sum;
+}
+
 Counts count_alone(const std::vector<Instance> &instances)
 {
 	Counts counts;
@@ -37,12 +51,7 @@ Counts count_alone(const std::vector<Instance> &instances)
 		busy[instance.thread] += static_cast<double>(instance.end - instance.begin);
 	}
 	const auto span = static_cast<double>(std::max<std::uint64_t>(end - instances.front().begin, 1));
-	for (const Instance &instance : instances) {
-		double free = 1;
-		for (const auto &[thread, ticks] : busy)
-			free *= thread == instance.thread ? 1 : 1 - std::min(1., ticks / span);
-		counts.by_chance += 1 - free;
-	}
+	counts.by_chance = overlaps_by_chance(instances, busy, span);
 	return counts;
 }
 

@@ -47,7 +47,12 @@ private:
 				alone[name] = counts.by_chance;
 			}
 		}
-		for (const auto &[name, chance] : alone) // those of one lock
+		locks_of_two(alone);
+	}
+
+	void locks_of_two(const std::map<std::string, double> &alone)
+	{
+		for (const auto &[name, chance] : alone)
 			for (auto other = alone.upper_bound(name); other != alone.end(); ++other) {
 				const Relation both{Relation::Kind::alone, name, other->first, 0};
 				const Counts counts = count(both, instances_);
@@ -81,14 +86,22 @@ private:
 				if (with_argument_.contains(other) &&
 				    (is_before(name, other) || is_before(other, name)))
 					stages.push_back(other);
-			std::ranges::sort(stages, [this](const std::string &one, const std::string &other) {
-				return is_before(one, other);
-			});
+			sort_by_time(stages);
 			for (std::size_t i = 0; i + 1 < stages.size(); ++i)
 				add_barrier({Relation::Kind::barrier, stages[i], stages[i + 1], 0});
 			add_barrier({Relation::Kind::next, stages.back(), stages.front(), 0});
 			used.insert(stages.begin(), stages.end());
 		}
+	}
+
+	// By how many are before each: is_before() need not be a strict weak order.
+	void sort_by_time(std::vector<std::string> &stages) const
+	{
+		std::map<std::string, std::ptrdiff_t> earlier;
+		for (const std::string &stage : stages)
+			earlier[stage] = std::ranges::count_if(
+			    stages, [&](const std::string &other) { return is_before(other, stage); });
+		std::ranges::sort(stages, {}, [&](const std::string &stage) { return earlier.at(stage); });
 	}
 
 	bool is_before(const std::string &one, const std::string &other) const
@@ -117,6 +130,12 @@ private:
 					else if (count(call, instances_).holds() && has_arguments(first, second))
 						found_.push_back(call);
 				}
+		add_arcs(arcs);
+	}
+
+	// Without those that two others imply.
+	void add_arcs(const std::vector<Relation> &arcs)
+	{
 		const auto has = [&](const std::string &first, const std::string &second) {
 			return std::ranges::any_of(
 			    arcs, [&](const Relation &arc) { return arc.first == first && arc.second == second; });
