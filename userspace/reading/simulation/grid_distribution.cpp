@@ -27,7 +27,7 @@ void reverse_bits_of_indices(Spectrum &values)
 	}
 }
 
-// In place, of a power of two; `sign`: 1 is the inverse, but for the factor.
+// The fast Fourier transform, in place; the size is a power of two. `sign`: -1, or 1 for the inverse times the size.
 void transform(Spectrum &values, int sign)
 {
 	const std::size_t size = values.size();
@@ -51,7 +51,7 @@ std::vector<double> convolution(const std::vector<double> &a, const std::vector<
 	std::size_t size = 1;
 	while (size < a.size() + b.size() - 1)
 		size *= 2;
-	Spectrum both(size); // one transform: a is the real part, b the imaginary one
+	Spectrum both(size); // one transform for a, the real part, and b, the imaginary part
 	for (std::size_t i = 0; i < a.size(); ++i)
 		both[i].real(a[i]);
 	for (std::size_t i = 0; i < b.size(); ++i)
@@ -59,7 +59,7 @@ std::vector<double> convolution(const std::vector<double> &a, const std::vector<
 	transform(both, -1);
 	for (std::complex<double> &value : both)
 		value *= value;
-	transform(both, 1); // (a + ib)^2: the imaginary part is twice the product
+	transform(both, 1); // (a + ib)^2 has the imaginary part 2ab
 	std::vector<double> product(a.size() + b.size() - 1);
 	for (std::size_t i = 0; i < product.size(); ++i)
 		product[i] = std::max(both[i].imag() / 2 / static_cast<double>(size), 0.0);
@@ -78,7 +78,7 @@ std::vector<double> differences(std::vector<double> function)
 	return function;
 }
 
-// From the distribution function
+// Of the points 0, step, 2 step ..., from a distribution function.
 std::vector<double> masses(double step, std::size_t points, const std::function<double(double)> &function)
 {
 	std::vector<double> mass(points);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The distribution of a time as probabilities at equally far points: what is left of a series-parallel graph when
-// series are convolved, and distribution functions of what is parallel multiplied. All times are independent, in ns.
+// The distribution of a duration, as probabilities of equidistant values (points).
 //
-// Invariant: at most max_points points, of which none at the ends is negligible; their sum is 1. Each operation keeps
-// the mean but for rounding, and the deviation but for less than the distance of two points.
+// Durations in series are added by convolution; of parallel ones, the maximum has the product of their distribution
+// functions. All are taken to be independent, and in ns.
+//
+// Invariant: at most about max_points points, with a sum of 1 and no negligible ones at the ends. An operation changes
+// the mean by rounding only, and the deviation by less than the distance of two points.
 #pragma once
 
 #include <cstddef>
@@ -27,19 +29,19 @@ public:
 	double quantile(double share) const;
 
 	GridDistribution scaled(double factor) const;
-	// One after the other; how often this one after itself.
+	// The sum of both; of `times` durations like this one.
 	GridDistribution then(const GridDistribution &other) const;
 	GridDistribution repeated(std::uint64_t times) const;
-	// Both at once, until the last one ends; as many of this one at once.
+	// The maximum of both; of `number` durations like this one, at least 1.
 	GridDistribution beside(const GridDistribution &other) const;
-	GridDistribution side_by_side(std::uint64_t number) const; // at least 1
-	// This one with a probability, else the other one.
+	GridDistribution side_by_side(std::uint64_t number) const;
+	// This one with the probability, else the other one.
 	GridDistribution or_else(double probability, const GridDistribution &other) const;
 
 private:
 	GridDistribution(double start, double step, std::vector<double> mass);
 	double end() const { return start_ + step_ * static_cast<double>(mass_.size() - 1); }
-	// The same on another grid; what is before it is moved to its first point.
+	// The probabilities on another grid; what is outside of it is moved to its first or last point.
 	std::vector<double> on(double start, double step, std::size_t points) const;
 
 	double start_, step_;

@@ -35,7 +35,7 @@ std::uint32_t Iterations::recorded_threads() const
 	return samples_ ? *std::ranges::max_element(samples_->threads) + 1 : 0;
 }
 
-// All iterations, by turns.
+// All iterations among all threads, round robin.
 void Iterations::share(const Role &role)
 {
 	const std::uint64_t all = role.loop ? role.loop : rows();
@@ -57,7 +57,7 @@ void Iterations::share(const Role &role)
 		lists_.push_back(std::move(order));
 }
 
-// To each thread those of a recorded one.
+// Each thread gets the iterations of a recorded one.
 void Iterations::repeat(const Role &role, std::uint32_t recorded)
 {
 	lists_.resize(std::max(recorded, 1U));
@@ -65,7 +65,7 @@ void Iterations::repeat(const Role &role, std::uint32_t recorded)
 		lists_[samples_->threads[row]].push_back(row);
 	for (std::uint32_t thread = 0; thread < threads_; ++thread) {
 		const std::size_t list = thread % lists_.size(), rows = lists_[list].size();
-		constexpr double golden = 0.381966; // threads that run the same are far from each other
+		constexpr double golden = 0.381966; // keeps threads with the same iterations far apart
 		const std::uint32_t copy = thread / static_cast<std::uint32_t>(lists_.size());
 		turns_[thread] = {list,
 				  static_cast<std::size_t>(std::fmod(copy * golden, 1) * static_cast<double>(rows))};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which iterations the threads of a role run, with which item and which row of the samples.
+// Which iterations the threads of a role execute: each has an item and a row of the role's samples.
 //
-// With as many threads as were recorded each runs its own. Otherwise: `split` and `in order`, the threads share all
-// iterations by turns; `each`, a thread more runs those of a recorded one, from another one on. More iterations than
-// were recorded (`loop`) start again at the first, with items of their own.
+// With as many threads as recorded, each thread has its recorded iterations. With another number, the threads of
+// `split` and `in order` roles share all iterations round robin; in other roles, further threads repeat the iterations
+// of a recorded one, beginning at another one. If `loop` is more than was recorded, the recorded iterations are
+// repeated, with new items.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ struct Iteration {
 
 class Iterations {
 public:
-	// `samples`: none, if nothing of the model is from samples. All its items are below `items`.
+	// `samples` may be null if the model needs none. All items of the model's samples are below `items`.
 	Iterations(const model::Role &role, const model::RoleSamples *samples, std::uint32_t threads,
 		   std::uint64_t items);
 
@@ -37,7 +38,7 @@ private:
 	void repeat(const model::Role &role, std::uint32_t recorded);
 	std::uint32_t recorded_threads() const;
 
-	// The rows that a thread runs in turn, from one of them on. Threads share the lists: there may be many of both.
+	// A thread executes the rows of a list, beginning at place `from`. Threads share lists to save memory.
 	struct Turn {
 		std::size_t list = 0, from = 0;
 	};
@@ -46,7 +47,7 @@ private:
 	std::uint32_t threads_;
 	std::uint64_t items_;
 	std::vector<std::uint64_t> counts_;                          // by thread
-	std::vector<std::vector<std::uint32_t>> lists_;              // of rows; an empty one: no samples
+	std::vector<std::vector<std::uint32_t>> lists_;              // of rows; empty without samples
 	std::vector<Turn> turns_;                                    // by thread
 	std::unordered_map<std::uint64_t, std::size_t> row_of_item_; // of a pool
 	std::vector<std::uint64_t> items_in_order_;                  // of a pool

@@ -41,7 +41,7 @@ void Loads::add_lock(const std::string &name, Nanoseconds held)
 	locks_.push_back({"lock " + name, static_cast<double>(held) / elapsed_});
 }
 
-// Threads of a pool stand in for each other; of other roles the one that has most to do limits.
+// The threads of a pool can share their work; in other roles the thread with the most work limits.
 double Loads::share(std::size_t role, Nanoseconds of_all, Nanoseconds of_one) const
 {
 	if (model_.roles[role].mode == model::Role::Mode::pool)
@@ -51,7 +51,7 @@ double Loads::share(std::size_t role, Nanoseconds of_all, Nanoseconds of_one) co
 
 Load Loads::limit(const Names &activities) const
 {
-	std::vector<Load> loads = locks_; // in the order of preference
+	std::vector<Load> loads = locks_; // in order of preference
 	for (std::size_t role = 0; role < roles_.size(); ++role)
 		for (std::uint32_t i = 1; i < roles_[role].busy.size(); ++i)
 			loads.push_back(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the time of a replay was used for, and what has the largest share of it.
+// What a replay spent its time on, and what of it limits the program.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ public:
 
 	void add_thread(std::size_t role, const std::vector<Nanoseconds> &busy_by_activity, Nanoseconds slept);
 	void add_lock(const std::string &name, Nanoseconds held);
-	// Of nearly equal shares that of a lock, then of an activity, of a role, of the CPUs, of sleep, of
-	// what is before and after all iterations.
+	// The largest share of the elapsed time. Of nearly equal ones a lock's is returned, then an activity's, a
+	// role's, the CPUs', that of sleep, that of the fixed time before and after all iterations.
 	Load limit(const Names &activities) const;
 
 private:

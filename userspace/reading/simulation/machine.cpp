@@ -90,7 +90,7 @@ void Machine::set_timer(CpuNumber number)
 	timers_[number] = {time, order_++};
 }
 
-// Its work is done, or its time slice has ended.
+// The work of the running thread is done, or its time slice has ended.
 void Machine::expire(CpuNumber number)
 {
 	account(cpus_[number]);
@@ -118,7 +118,7 @@ void Machine::add_to_queue(Cpu &cpu, std::size_t at, ThreadNumber thread)
 	++queued_;
 }
 
-// What runs becomes the last of the queue.
+// The running thread becomes the last of the queue.
 void Machine::yield(CpuNumber number)
 {
 	Cpu &cpu = cpus_[number];
@@ -148,7 +148,7 @@ void Machine::start(CpuNumber number, ThreadNumber thread)
 	set_timer(number);
 }
 
-// Its virtual time becomes one of that CPU.
+// Converts its virtual time to that CPU's.
 void Machine::arrive(Task &task, CpuNumber number)
 {
 	const Nanoseconds floor = cpus_[number].floor, lag = task.virtual_time - cpus_[task.cpu].floor;
@@ -156,7 +156,6 @@ void Machine::arrive(Task &task, CpuNumber number)
 	task.cpu = number;
 }
 
-// The thread takes the CPU from what runs there.
 void Machine::preempt(CpuNumber number, ThreadNumber thread)
 {
 	Cpu &cpu = cpus_[number];
@@ -183,7 +182,7 @@ bool Machine::has_idle_cpu(std::uint64_t cpus_mask) const
 	return false;
 }
 
-// The last one before others; none: the number of CPUs.
+// Preferably its last one; the number of CPUs if there is none.
 Machine::CpuNumber Machine::idle_cpu(const Task &task) const
 {
 	if (cpus_[task.cpu].running == nobody)
@@ -194,7 +193,7 @@ Machine::CpuNumber Machine::idle_cpu(const Task &task) const
 	return i;
 }
 
-// As idle_cpu(), one that runs a lower priority.
+// As idle_cpu(), but a CPU that runs a lower priority.
 Machine::CpuNumber Machine::cpu_to_preempt(const Task &task) const
 {
 	const auto is_lower = [&](CpuNumber i) {

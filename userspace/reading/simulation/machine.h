@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
-// A discrete-event simulation of CPUs, the scheduler and threads.
+// A discrete-event simulation of CPUs, their scheduler, and threads.
 //
-// What happens at a time is an event; events of equal times happen in the order of insertion, and only run() makes them
-// happen: neither Thread::next() nor an event is called within another. Times are ns from the start.
+// Events at the same time happen in the order of insertion, and only run() calls them and Thread::next(), one at a
+// time. Times are ns from the start.
 //
-// Placement of a thread that becomes runnable: its last CPU if that is idle; any idle CPU; the last CPU, then any, that
-// runs a thread of lower priority, which is preempted; the CPU with the shortest queue (its last CPU, if that is one).
-// Under round robin it preempts on its last CPU even if others are idle, as the kernel's realtime classes do. What is
-// preempted goes to an idle CPU, or waits as the first of its queue. Among equals:
-//   fair         the least virtual run time comes first. A sleeper is credited half a time slice, and preempts what has
-//                run at least wakeup_granularity longer.
-//   round_robin  first come, first served; only the end of a time slice preempts.
-// A time slice ends only where a thread of no lower priority waits. A CPU takes the highest priority that waits
-// anywhere and may run on it: of equals one of its own queue, else one of the longest queue.
+// A thread that becomes runnable is placed on the first of these that its mask allows:
+// 1. its last CPU, if idle; 2. any idle CPU; 3. its last CPU, then any other, if it runs a lower priority, which is
+// preempted; 4. the CPU with the shortest queue, of equals its last one.
+// Under round robin it preempts a lower priority on its last CPU even if others are idle, as Linux's realtime class
+// does. A preempted thread moves to an idle CPU, or becomes the first of its CPU's queue.
+//
+// Among equal priorities:
+//   fair         The least virtual run time is next. A thread that slept is credited at most half a time
+//                slice, and preempts a running one that is ahead by more than wakeup_granularity.
+//   round_robin  First in, first out; only the end of a time slice preempts.
+// A time slice ends only if a thread of the same or a higher priority waits for that CPU. A CPU that becomes free takes
+// the highest priority that waits in any queue and may run there: of equals from its own queue, else from the longest.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +28,7 @@ namespace monitor::simulation {
 using Nanoseconds = std::int64_t;
 using ThreadNumber = std::uint32_t;
 
-constexpr std::uint64_t any_cpu = ~std::uint64_t(0); // a mask; CPUs from 64 on are only in this one
+constexpr std::uint64_t any_cpu = ~std::uint64_t(0); // a mask; no other mask includes CPUs from 64 on
 
 enum class Policy { fair, round_robin }; // SCHED_OTHER, SCHED_RR
 
@@ -39,7 +42,7 @@ struct SchedulerSettings {
 class Thread {
 public:
 	virtual ~Thread() = default;
-	// It has the CPU, and its work is done: further work in ns, or 0 if it blocks.
+	// Called on a CPU when the work so far is done. Returns further work in ns, or 0 to block.
 	virtual Nanoseconds next() = 0;
 };
 
@@ -50,23 +53,23 @@ public:
 	{
 	}
 
-	// It is blocked until a first wake(), and must exist as long as the machine runs. A higher priority preempts.
+	// The thread is blocked at first, and must outlive the machine. A larger `priority` preempts a smaller one.
 	ThreadNumber add(Thread &thread, std::uint64_t cpus_mask = any_cpu, int priority = 0);
 
-	// Not before now().
+	// Calls `happens` at `time`, or now() if that is later.
 	void at(Nanoseconds time, std::function<void()> happens);
-	// The thread becomes runnable after `delay`. Lost if it is runnable or running then; so next() looks again at
-	// what it waits for, and a thread that has noted in next() that it waits loses none.
+	// The thread becomes runnable after `delay`. Has no effect if it is not blocked then: next() must check its
+	// condition itself, as a condition variable's waiter does.
 	void wake(ThreadNumber thread, Nanoseconds delay = 0);
-	// More of the work in progress; of a blocked thread, done before its next().
+	// Prolongs the current work; a blocked thread does it before its next().
 	void add_work(ThreadNumber thread, Nanoseconds work);
 
-	// Until no event is left, or the next one is later than `limit`. False: before that it has looked at more than
-	// `max_effort` events, each counted once more for every 100 CPUs and queued threads that it looks through.
+	// Runs until no event is left, or the next one is later than `limit`. Returns false if that takes more than
+	// `max_effort` steps: an event is one, and one more for every 100 CPUs and queued threads, which it may search.
 	bool run(Nanoseconds limit, std::uint64_t max_effort = UINT64_MAX);
 
 	unsigned cpus() const { return settings_.cpus; }
-	Nanoseconds now() const { return now_; } // the time of the last event
+	Nanoseconds now() const { return now_; } // of the last event
 	bool has_idle_cpu(std::uint64_t cpus_mask = any_cpu) const;
 	bool is_blocked(ThreadNumber thread) const { return threads_[thread].state == State::blocked; }
 	bool is_running(ThreadNumber thread) const { return threads_[thread].state == State::running; }
@@ -84,17 +87,17 @@ private:
 		Thread *thread;
 		std::uint64_t cpus_mask;
 		int priority;
-		CpuNumber cpu; // the last one, or that of its queue
+		CpuNumber cpu; // where it runs, waits, or ran last
 		State state = State::blocked;
 		Nanoseconds left = 0;
-		Nanoseconds virtual_time = 0; // comparable on `cpu`
+		Nanoseconds virtual_time = 0; // only comparable with others of `cpu`
 		Nanoseconds cpu_time = 0;
 	};
 	struct Cpu {
 		ThreadNumber running = nobody;
-		Nanoseconds since = 0;       // what runs is accounted up to then
-		Nanoseconds slice_start = 0; // of what runs
-		Nanoseconds floor = 0;       // of virtual times: who comes has no less, but for the credit
+		Nanoseconds since = 0; // up to when the running thread is accounted
+		Nanoseconds slice_start = 0;
+		Nanoseconds floor = 0; // of virtual times, as the kernel's min_vruntime
 		std::vector<ThreadNumber> queue;
 	};
 	struct Moment {
@@ -141,12 +144,12 @@ private:
 	std::vector<Cpu> cpus_;
 	std::vector<Moment> timers_; // by CPU: when what runs is done, or its time slice ends
 	std::vector<Task> threads_;
-	std::vector<Event> heap_; // the earliest first
+	std::vector<Event> heap_; // the earliest is the first
 	std::vector<std::function<void()>> functions_;
 	std::vector<std::uint32_t> free_functions_;
 	std::uint64_t order_ = 0, events_ = 0;
 	std::size_t queued_ = 0;      // in all queues
-	bool has_priorities_ = false; // not only one
+	bool has_priorities_ = false; // different ones
 	Nanoseconds now_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the operations of a model do in a replay.
+// What each instruction of a replay does.
 #include <utility>
 
 #include "replayer.h"

@@ -34,7 +34,7 @@ void Program::add(std::vector<Instruction> &code, const Operation &operation)
 		return simple(Code::cpu, activities.number(operation.name));
 	case Kind::sleep:
 		return simple(Code::sleep);
-	case Kind::take: // before an iteration starts
+	case Kind::take: // done when an iteration starts
 		return;
 	case Kind::put:
 		return simple(Code::put, operation.role);
@@ -84,7 +84,7 @@ void Program::add_branch(std::vector<Instruction> &code, const Operation &operat
 	code[jump].target = code.size();
 }
 
-// The thread itself executes the first block.
+// The forking thread executes the first block itself.
 void Program::add_fork(std::vector<Instruction> &code, const Operation &operation)
 {
 	const std::size_t fork = code.size();

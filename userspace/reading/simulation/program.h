@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The body of a role as instructions that a thread of a replay executes one after the other, and names as numbers.
+// The bodies of a model's roles, compiled to instructions for the replay; names become numbers.
 #pragma once
 
 #include <cstddef>
@@ -27,23 +27,23 @@ enum class Code : std::uint8_t {
 	wake,
 	wait,
 	barrier,
-	branch, // to `target` if it is not taken
-	jump,   // to `target`
-	fork,   // starts a thread for each of `blocks`, and goes on
-	join,   // waits until they have ended
-	end,    // of the iteration, or of a forked block
+	branch, // jumps to `target` if it is not taken
+	jump,
+	fork, // starts a thread at each of `blocks`
+	join, // waits until these have ended
+	end,  // of the iteration, or of a forked block
 };
 
 struct Instruction {
 	Code code = Code::end;
-	// By code: activity, lock, semaphore or barrier by number; role; of await, how many signals the item needs.
+	// By code: of the activity, lock, semaphore, barrier or role; await: how many signals the item needs.
 	std::uint32_t number = 0;
-	const model::Operation *operation = nullptr; // where time and probability are from
+	const model::Operation *operation = nullptr; // that it is made from; null: of none
 	std::size_t target = 0;
 	std::vector<std::size_t> blocks{};
 };
 
-// Equal names of one kind have one number, from 0.
+// Numbers names from 0.
 class Names {
 public:
 	std::uint32_t number(const std::string &name)
@@ -64,11 +64,11 @@ private:
 struct Program {
 	explicit Program(const model::Model &model);
 
-	Names activities; // 0: in none
+	Names activities; // 0 is "", computing outside of activities
 	Names locks, semaphores, barriers;
-	std::vector<std::vector<Instruction>> roles; // by role; the first one starts an iteration
+	std::vector<std::vector<Instruction>> roles;
 
-	// Each once, by its number
+	// The numbers of those in its body.
 	const std::vector<std::uint32_t> &barriers_of(std::size_t role) const { return barriers_of_[role]; }
 
 private:
@@ -80,7 +80,7 @@ private:
 	void find_barriers();
 
 	std::vector<std::vector<std::uint32_t>> barriers_of_;
-	std::uint32_t awaits_ = 0; // of this role
+	std::uint32_t awaits_ = 0; // so far in the role being added
 };
 
 } // namespace monitor::simulation

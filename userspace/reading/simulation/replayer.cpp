@@ -12,8 +12,9 @@ namespace monitor::simulation {
 namespace {
 
 constexpr double usual_wake_cost = 8'000; // of wake-ups on other CPUs, if none was recorded
-constexpr double nearly_all = 0.98;
+constexpr double nearly_all = 0.98;       // of iterations or items: the last ones may wait for what was not recorded
 
+// One more than the largest item.
 std::uint64_t items_of(const model::SampleSet *samples)
 {
 	std::uint64_t last = 0;
@@ -56,7 +57,7 @@ Replayer::Replayer(const model::Model &model, const model::SampleSet *samples, c
 
 Worker &Replayer::add_worker(std::size_t role, std::uint32_t number)
 {
-	constexpr std::size_t others = 32; // a thread takes memory without activities, too
+	constexpr std::size_t others = 32; // about the memory of a thread without activities
 	const std::size_t activities = program_.activities.size();
 	if ((workers_.size() + 1) * (activities + others) > settings_.max_busy_times)
 		throw Error("This model has too many threads to replay, {} and more of {} activities: give it fewer.",
@@ -140,7 +141,7 @@ std::deque<Queue::Item>::iterator Replayer::next_item(Queue &queue, std::size_t 
 		return queue.items.begin();
 	const auto found =
 	    std::ranges::find(queue.items, iterations_[role].item_in_order(queue.taken), &Queue::Item::number);
-	instructions_ += static_cast<std::uint64_t>(found - queue.items.begin()) / 100; // a long search is more work
+	instructions_ += static_cast<std::uint64_t>(found - queue.items.begin()) / 100; // bounds the time of searches
 	return found;
 }
 
@@ -163,7 +164,7 @@ bool Replayer::take_item(Worker &worker)
 		wake(*putter, worker);
 		push_item(worker.role, item, worker);
 	} else if (model_.roles[worker.role].in_order && !queue.items.empty()) {
-		wake_first(queue.takers, worker); // the next item may be there already
+		wake_first(queue.takers, worker); // the next item in order may be in the queue already
 	}
 	return true;
 }
@@ -174,7 +175,6 @@ void Replayer::push_item(std::size_t role, Queue::Item item, Worker &waker)
 	wake_first(queues_[role].takers, waker);
 }
 
-// Barriers do not wait for it any more.
 void Replayer::end_thread(Worker &worker)
 {
 	worker.has_ended = true;
@@ -214,7 +214,7 @@ void Replayer::wake(Worker &woken, Worker &waker)
 	}
 }
 
-// A wait in the last iterations may be for what came after the recording.
+// Threads that wait for ever, except in their last iterations.
 void Replayer::refuse_stuck() const
 {
 	for (const auto &worker : workers_) {
@@ -227,7 +227,7 @@ void Replayer::refuse_stuck() const
 	}
 }
 
-// A pool has no number of iterations: what was put must have been done, but for what its threads last took.
+// Pools have no number of iterations: nearly all items that were put must have been taken, and some been done.
 void Replayer::refuse_undone_items() const
 {
 	std::vector<std::uint64_t> in_work(model_.roles.size());

@@ -19,7 +19,7 @@ using model::Kind;
 using model::Operation;
 using Operations = std::span<const Operation>;
 
-// What is between two barriers of an iteration, from the first to the last.
+// An iteration, divided at its barriers.
 struct Steps {
 	std::vector<Operations> parts; // one more than barriers
 	std::vector<std::string> barriers;
@@ -37,6 +37,7 @@ struct Steps {
 	}
 };
 
+// How many threads execute them at most at one time.
 std::uint64_t width(Operations operations)
 {
 	std::uint64_t most = 1;
@@ -89,6 +90,7 @@ private:
 		    model::keyword_of(operation.kind));
 	}
 
+	// Of each thread, or of all that share them. Samples: of the first recording.
 	std::uint64_t iterations(std::size_t role) const
 	{
 		const model::Role &of = model_.roles[role];
@@ -98,13 +100,13 @@ private:
 		return is_shared(of) ? rows : rows / std::max(of.threads, 1U);
 	}
 
-	// By the threads of the role, as in a replay
+	// Whether the role's threads share its iterations, as in Iterations.
 	static bool is_shared(const model::Role &role)
 	{
 		return role.mode == model::Role::Mode::split || role.in_order;
 	}
 
-	// Of each thread
+	// How many iterations each thread of a role with barriers has.
 	std::uint64_t meetings(std::size_t role) const
 	{
 		const model::Role &of = model_.roles[role];
@@ -155,7 +157,7 @@ private:
 		}
 	}
 
-	// The threads of all these roles, from barrier to barrier.
+	// Of all roles with barriers together; empty if there are none.
 	std::optional<GridDistribution> with_barriers()
 	{
 		const std::vector<std::size_t> roles = roles_with_barriers();
@@ -164,7 +166,8 @@ private:
 		require_same_barriers(roles);
 		const std::uint64_t all = meetings(roles[0]);
 		const std::size_t last = Steps(model_.roles[roles[0]].body).barriers.size();
-		GridDistribution once = step(roles, {last, 0}); // and on to the next iteration's first barrier
+		GridDistribution once =
+		    step(roles, {last, 0}); // from the last barrier to the first one of the next iteration
 		for (std::size_t i = 1; i < last; ++i)
 			once = once.then(step(roles, {i}));
 		GridDistribution ends = step(roles, {0});
@@ -173,6 +176,7 @@ private:
 		return all > 0 ? ends.then(once.repeated(all - 1)) : GridDistribution::point(0);
 	}
 
+	// Until all threads of these roles have done these parts of an iteration, one after the other.
 	GridDistribution step(const std::vector<std::size_t> &roles, const std::vector<std::size_t> &parts)
 	{
 		std::optional<GridDistribution> all;
@@ -260,7 +264,7 @@ private:
 		return values.empty() ? GridDistribution::point(0) : GridDistribution::values(values);
 	}
 
-	// Of all recordings
+	// The values of all recordings.
 	std::vector<double> sample(std::size_t role, std::size_t column) const
 	{
 		std::vector<double> values;

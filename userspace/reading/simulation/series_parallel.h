@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models that are series-parallel graphs of activities (PEPP), or steps of threads that meet at barriers (SPASS): the
-// distribution of their time, without simulation.
+// The distribution of the elapsed time, computed without simulation, of models that are series-parallel graphs of
+// activities (as in PEPP), or threads that meet at barriers after each step (as in SPASS).
 //
-// Times are independent, every thread has a CPU, and wake-ups take no time.
+// Assumes that all durations are independent, every thread has a CPU, and wake-ups take no time.
 #pragma once
 
 #include "grid_distribution.h"
@@ -10,7 +10,7 @@
 
 namespace monitor::simulation {
 
-// Throws Error if the model is something else, or needs more CPUs than it has.
+// Throws Error if the model has other operations, or its threads need more CPUs than there are.
 GridDistribution elapsed_distribution(const model::Model &model, const Change &change);
 
 } // namespace monitor::simulation

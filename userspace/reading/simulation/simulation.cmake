@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What would happen: a discrete-event simulation of CPUs, their scheduler and threads; the replay of a model on it; and
-# the distributions of models that are series-parallel graphs.
+# A discrete-event simulation of CPUs, their scheduler and threads; the replay of models on it; and the distributions of
+# models that are series-parallel graphs.
 add_library(monitor_simulation STATIC
   ${CMAKE_CURRENT_LIST_DIR}/durations.cpp
   ${CMAKE_CURRENT_LIST_DIR}/grid_distribution.cpp
