@@ -12,12 +12,12 @@ namespace monitor::model {
 namespace {
 
 constexpr std::size_t max_branches = 32;
-// CPU time outside of activities, and delays, below this share of what the role does are left out.
+// CPU times outside of activities, and sleeps, are left out below this share of all times of the role.
 constexpr double min_share = 0.005;
 
-// A part of an iteration at some depth: the nodes that are not in the body yet.
+// The nodes of an iteration, at one depth of its tree, that are not in the body yet.
 struct Part {
-	std::size_t row;
+	std::size_t row; // of the iteration
 	std::span<const Node> nodes;
 };
 using Parts = std::vector<Part>;
@@ -70,7 +70,7 @@ private:
 		block.push_back(std::move(operation));
 	}
 
-	// CPU time, wake-ups and waits in the order in which they mostly come, CPU time, delays.
+	// CPU time, wake-ups and waits, CPU time, delays.
 	void add_gap(const Gaps &gaps, const std::string &activity, Block &block)
 	{
 		add_cpu(gaps, &Gap::before, activity, Kind::cpu, block);
@@ -79,13 +79,14 @@ private:
 		add_cpu(gaps, &Gap::delay, "", Kind::sleep, block);
 	}
 
+	// In the order of their mean places in the iterations.
 	void add_hands(const Gaps &gaps, Block &block)
 	{
 		struct Found {
 			std::uint64_t places = 0; // the sum of its places in the gaps
 			Gaps gaps;
 		};
-		std::map<std::pair<Gap::Hand, unsigned>, Found> hands; // with which occurrence
+		std::map<std::pair<Gap::Hand, unsigned>, Found> hands; // and its occurrence in the gap
 		for (const auto &[row, gap] : gaps) {
 			std::map<Gap::Hand, unsigned> seen;
 			for (std::size_t i = 0; i < gap->hands.size(); ++i) {
@@ -121,7 +122,7 @@ private:
 		block.push_back(std::move(branch));
 	}
 
-	// Of the first nodes, if all have one and they are alike.
+	// Whether all parts have a first (at_end: last) node, and these are alike.
 	static bool are_alike(const Parts &parts, bool at_end)
 	{
 		const auto node = [at_end](const Part &part) {
@@ -132,7 +133,7 @@ private:
 					   [&](const Part &part) { return node(part)->is_like(*node(parts.front())); });
 	}
 
-	// What all begin with, what they have in common at the end, and between them branches.
+	// The common nodes at the beginning, a branch for what differs, the common nodes at the end.
 	void add_nodes(Parts parts, const std::string &activity, Block &block)
 	{
 		if (parts.empty())
@@ -171,7 +172,7 @@ private:
 		return text;
 	}
 
-	// The most frequent form that is not empty, or else the others.
+	// The most frequent form that is not empty, else the other forms.
 	void add_branch(const Parts &parts, const std::string &activity, Block &block)
 	{
 		if (++branches_ > max_branches)
@@ -201,7 +202,7 @@ private:
 		block.push_back(std::move(branch));
 	}
 
-	// The first node of these parts, and what follows it.
+	// The first node of these parts, which are alike, and the gap after it.
 	void add_node(const Parts &parts, const std::string &activity, Block &block)
 	{
 		const Node &node = parts.front().nodes.front();
@@ -247,8 +248,7 @@ private:
 		return operation.has_samples() && (operation.kind == Kind::cpu || operation.kind == Kind::sleep);
 	}
 
-	// The CPU time that is left out is added to that which follows, or precedes, in the same block; delays are
-	// lost.
+	// Leaves small times out. CPU times are added to those of another operation in the block, if there is one.
 	void prune()
 	{
 		std::uint64_t all = 0;

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::size_t max_claims = 20'000; // they grow with the square of the activities at a barrier
 
-// A role's operations one after the other; of branches and forks all.
+// An operation in the sequence of all operations of a role, including those of all branches and forks.
 struct Flat {
 	const Operation *operation;
-	std::vector<const Operation *> within; // locks
+	std::vector<const Operation *> within; // the locks around it
 };
 
 void flatten(const Block &block, std::vector<const Operation *> &within, std::vector<Flat> &into)
@@ -68,7 +68,7 @@ private:
 		const bool is_of_one =
 		    relation.kind == Relation::Kind::alone || relation.kind == Relation::Kind::in_order;
 		if (relation.first.empty() || (!is_of_one && relation.second.empty()))
-			return; // it is about what has no name
+			return; // there is no activity at that place
 		if (!known_.insert(relation).second)
 			return;
 		if (claims_.size() == max_claims)
@@ -78,7 +78,8 @@ private:
 		claims_.push_back(relation);
 	}
 
-	// The last activity before this place, the first one from it on; with `between` barriers only.
+	// The last activity before this place; from(): the first one at or after it. "" if there is none, or only
+	// beyond a barrier with `stops_at_barrier`.
 	std::string before(std::size_t role, std::size_t at, bool stops_at_barrier = false) const
 	{
 		while (at-- > 0) {
@@ -160,13 +161,13 @@ private:
 
 	struct Around {
 		std::vector<std::string> before;
-		std::vector<std::pair<std::string, bool>> after; // of the next iteration
+		std::vector<std::pair<std::string, bool>> after; // and whether it is in the next iteration
 	};
 
 	const Model &model_;
 	std::vector<std::vector<Flat>> flat_;
 	std::map<std::string, Around> barriers_;
-	std::map<std::string, std::set<std::string>> locks_; // the activities within
+	std::map<std::string, std::set<std::string>> locks_; // their activities
 	std::set<Relation> known_;
 	std::vector<Relation> claims_;
 };

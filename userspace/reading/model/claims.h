@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a model claims of each recording of its program: arcs, locks, calls, orders, barriers and bounds of queues, from
-// the model alone, which a person may have written; and how long its activities take.
+// What must hold in every recording of a model's program: arcs, locks, calls, orders, barriers and capacities of
+// queues, derived from the model alone, which may be written by hand; and the CPU times of its activities.
 #pragma once
 
 #include <map>
@@ -15,10 +15,10 @@ namespace monitor::model {
 // Throws Error: there are too many.
 std::vector<Relation> claims_of(const Model &model);
 
-// In the order in which the roles do them.
+// In the order of the text.
 std::vector<std::string> activities_of(const Model &model);
 
-// The CPU times in the activity of one sample set, a value per iteration that did it. Empty: a person gave durations.
+// The CPU times of the activity in a sample set, one for each iteration that does it. Empty if it has no samples.
 std::vector<double> times_in(const Model &model, const SampleSet &set, const std::string &activity);
 
 } // namespace monitor::model

@@ -11,9 +11,9 @@
 namespace monitor::model {
 namespace {
 
-constexpr std::size_t clearly_more = 3;
+constexpr std::size_t clearly_more = 3; // than min_instances, in each recording of the model
 
-// Between any two of the model's sets; of one, between its halves.
+// The largest one between two sample sets, or between the halves of the only one.
 double own_distance(std::vector<std::vector<double>> sets)
 {
 	if (sets.size() == 1) {
@@ -82,7 +82,7 @@ TimesResult compare_times(const Model &model, const Recording &recording, const 
 	result.recording_ns = sample_mean(recorded);
 	if (of_model.empty())
 		return result;
-	if (recorded.empty()) { // or fewer than min_instances
+	if (recorded.empty()) { // instances has no activities with fewer than min_instances
 		result.differs = of_model.size() >= clearly_more * min_instances * model.sets.size();
 		return result;
 	}
@@ -115,7 +115,7 @@ double ks_distance(std::vector<double> one, std::vector<double> other)
 	return largest;
 }
 
-// The limiting distribution, with Stephens' correction for few values.
+// The asymptotic distribution, with Stephens' correction for small samples.
 double ks_probability(double distance, std::size_t one, std::size_t other)
 {
 	if (one == 0 || other == 0)
@@ -123,7 +123,7 @@ double ks_probability(double distance, std::size_t one, std::size_t other)
 	const double product = static_cast<double>(one) * static_cast<double>(other);
 	const double root = std::sqrt(product / static_cast<double>(one + other));
 	const double lambda = (root + 0.12 + 0.11 / root) * distance;
-	if (lambda < 0.2) // where the series converges slowly, to 1
+	if (lambda < 0.2) // the series converges slowly, and its sum is nearly 1
 		return 1;
 	double sum = 0;
 	for (int k = 1; k <= 100; ++k)

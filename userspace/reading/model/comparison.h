@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Compares a model with a recording: does the recording do what the model claims, and do its activities take as long?
+// Compares a recording with a model: does it fulfil the model's claims, and have its activities the same CPU times?
 //
-// The times of an activity are compared by the two-sample test of Kolmogorov and Smirnov. Runs of one program differ,
-// too, and by more than chance within a run explains: times differ only if they are further apart than those of the
-// model's own recordings are from each other (of a single one, its halves). What the model's recordings do often and
-// this one does not differs, too.
+// CPU times are compared by the two-sample Kolmogorov-Smirnov test. Runs of one program differ from each other by more
+// than the chance within a run explains: so times are said to differ only if their distance is also larger than that
+// between the model's own recordings, or the halves of its only one. An activity that is frequent in the model and not
+// in the recording differs, too.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@
 
 namespace monitor::model {
 
-// That any activity is said to differ by chance; divided among them.
+// The probability of any false alarm, divided by the number of activities.
 inline constexpr double significance = 0.01;
-// Distances up to here are not worth saying.
+// Smaller distances are not reported, even if significant.
 inline constexpr double min_distance = 0.1;
 
 struct ClaimResult {
@@ -30,12 +30,11 @@ struct ClaimResult {
 
 struct TimesResult {
 	std::string activity;
-	std::size_t in_model = 0, in_recording = 0; // values
-	double model_ns = 0, recording_ns = 0;      // means
-	// Empty: there is nothing to compare.
-	std::optional<double> distance, probability;
-	double own_distance = 0;
-	bool differs = false; // also if this recording has none of many
+	std::size_t in_model = 0, in_recording = 0;  // iterations with the activity
+	double model_ns = 0, recording_ns = 0;       // means
+	std::optional<double> distance, probability; // empty if one side has no values
+	double own_distance = 0;                     // between the model's own recordings
+	bool differs = false;
 };
 
 struct Comparison {
@@ -48,7 +47,7 @@ struct Comparison {
 
 Comparison compare(const Model &model, const Recording &recording);
 
-// The largest distance between two distribution functions, and how probable one as large is by chance.
+// The largest difference of the two distribution functions, and the probability of such a distance by chance.
 double ks_distance(std::vector<double> one, std::vector<double> other);
 double ks_probability(double distance, std::size_t one, std::size_t other);
 

@@ -14,10 +14,10 @@ namespace monitor::model {
 namespace {
 
 constexpr std::size_t latency_parts = 5;
-constexpr std::uint64_t max_latency_of_median = 8; // more is the machine's
+constexpr std::uint64_t max_latency_of_median = 8; // longer ones are due to other programs
 constexpr std::uint64_t usual_latency = 30'000;
 
-// Of 3 digits
+// To 3 digits.
 std::uint64_t rounded(std::uint64_t ns)
 {
 	std::uint64_t unit = 1;
@@ -26,7 +26,7 @@ std::uint64_t rounded(std::uint64_t ns)
 	return (ns + unit / 2) / unit * unit;
 }
 
-// The means of equal parts of the sorted values: few numbers with the mean of all.
+// The means of equal parts of the sorted values: few values with about the same distribution and mean.
 std::vector<std::uint64_t> latencies(const std::vector<Recording> &recordings)
 {
 	std::vector<std::uint64_t> all;
@@ -57,7 +57,7 @@ template <class Of> std::uint64_t mean(const std::vector<Recording> &recordings,
 	return sum / recordings.size();
 }
 
-// What all threads have; 0: they differ.
+// The number of iterations of each thread, or of all that share them; 0 if it differs.
 std::uint64_t loop_of(const std::vector<std::vector<Iteration>> &recorded, const RolePlan &role)
 {
 	std::uint64_t loop = 0;
@@ -85,7 +85,7 @@ Role role_of(const RolePlan &plan)
 	return role;
 }
 
-// Numbers the items of a recording by their rank if a number is max_item or more: keys are any 64 bits.
+// Replaces the items by their ranks if one is max_item or more: keys may be any 64 bits.
 void bound_items(SampleSet &set)
 {
 	std::vector<std::uint64_t> all;
@@ -161,7 +161,7 @@ private:
 		model_.roles.push_back(std::move(made));
 	}
 
-	// The columns of what is in the body, in its order.
+	// Sorts the columns in the order of the body, and divides them among the recordings.
 	void samples(std::size_t index, const std::vector<std::vector<Iteration>> &recorded, const Role &role,
 		     const std::vector<std::vector<std::uint64_t>> &columns)
 	{

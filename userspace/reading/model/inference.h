@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Learns a model from recordings of a program: the stages are steps.h, instances.h, relations.h, structure.h, waits.h,
+// Learns a model from recordings of a program. The stages are steps.h, instances.h, relations.h, structure.h, waits.h,
 // iterations.h and body.h.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace monitor::model {
 
-// Reads a recording once. `comms`: as of collect_steps(). Throws Error, Refused.
+// The first two stages. `comms` as for collect_steps(). Throws Error, Refused.
 Recording read_recording(const std::string &directory, const std::vector<std::string> &comms);
 
-// Of several recordings, which must have one structure, each has a sample set. Throws Refused.
+// The other stages. All recordings must have the same structure; each becomes a sample set. Throws Refused.
 Model infer_model(std::vector<Recording> recordings);
 
 } // namespace monitor::model

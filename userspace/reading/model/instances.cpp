@@ -27,7 +27,7 @@ Instances all_instances(const Steps &steps)
 	return found;
 }
 
-// Without an argument, the number of the instance is one.
+// Without arguments, instances are numbered.
 void set_keys(std::vector<Instance> &instances, bool has_argument)
 {
 	std::ranges::stable_sort(instances, {}, &Instance::begin);
@@ -41,7 +41,7 @@ void set_keys(std::vector<Instance> &instances, bool has_argument)
 	}
 }
 
-// How often threads without activities must have been woken by those with some to be part of the program's work.
+// A thread without activities has a role if those with activities woke it at least so often.
 constexpr std::size_t min_handovers = 50;
 
 std::vector<std::string> activities_of(const Steps &steps, const ThreadSteps &thread, const Instances &instances)
@@ -96,7 +96,7 @@ void make_unique(std::vector<RoleThreads> &roles)
 		}
 }
 
-// That of its threads, if it says what they are; else what they do.
+// By its threads' name, if it is the same for all, no other role's and not the program's; else by its activities.
 void name_roles(std::vector<RoleThreads> &roles, const Steps &steps)
 {
 	std::map<std::string, std::size_t> users;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The second stage of inference: each time that an activity was done, and the threads that do the same, which are a
-// role.
+// The second stage of inference: the instances of each activity, and the roles: sets of threads that do the same.
 #pragma once
 
 #include <cstddef>
@@ -13,46 +12,46 @@
 
 namespace monitor::model {
 
-// What identifies one of several instances with the same argument is how many there were before.
 struct Key {
 	std::uint64_t argument = 0;
-	std::uint32_t occurrence = 0;
+	std::uint32_t occurrence = 0; // how many earlier instances have this argument
 
 	auto operator<=>(const Key &) const = default;
-	// For Iteration: the argument where it is unique.
+	// The number of the item: the argument, if it is unique.
 	std::uint64_t item() const { return argument + (static_cast<std::uint64_t>(occurrence) << 32); }
 };
 
 struct Instance {
 	Key key;
-	std::uint32_t thread = 0; // by place in Steps::threads
+	std::uint32_t thread = 0; // in Steps::threads
 	std::uint64_t begin = 0, end = 0;
-	std::uint64_t cpu_ns = 0; // in none of those within it
+	std::uint64_t cpu_ns = 0; // without activities within it
 };
 
-// By name of the activity: in the order of their begins.
+// By activity, in the order in which they began.
 using Instances = std::map<std::string, std::vector<Instance>>;
 
-// Of those that are done often enough for anything to be said of them.
+// Activities with fewer are left out.
 inline constexpr std::size_t min_instances = 20;
 
 struct Found {
 	Instances instances;
-	// The time of one that encloses all others and is done once, as a whole run is; else of the program.
+	// Of the activity that is done once and encloses all others, if there is one; else of the recorded command.
 	std::uint64_t elapsed = 0;
 	std::string elapsed_of;            // that activity, or ""
-	std::uint64_t first = 0, last = 0; // begin and end of all instances
+	std::uint64_t first = 0, last = 0; // the first beginning and the last end of all instances
 };
 
 Found find_instances(const Steps &steps);
 
 struct RoleThreads {
-	std::vector<std::string> activities; // in the order in which they are first done; none: known by name only
-	std::string name;
-	std::vector<std::uint32_t> threads; // by place in Steps::threads, in order
+	std::vector<std::string> activities; // in the order in which they are first done; may be none
+	std::string name;                    // different for all roles
+	std::vector<std::uint32_t> threads;  // in Steps::threads, ascending
 };
 
-// Threads with the same activities; without any, those of one name that wake these and are woken by them.
+// A role is all threads with the same activities; or those of the same name without any, which threads with activities
+// often wake.
 std::vector<RoleThreads> find_roles(const Steps &steps, const Instances &instances);
 
 } // namespace monitor::model

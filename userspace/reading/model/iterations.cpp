@@ -8,7 +8,7 @@
 namespace monitor::model {
 namespace {
 
-// More of the latency after a sleep is the machine's, not the program's.
+// Of the latency after a delay, in ns: more is due to other programs.
 constexpr std::uint32_t max_latency = 30'000;
 
 // Makes the tree of one iteration.
@@ -52,7 +52,7 @@ private:
 		nodes().push_back({kind, name, role, {}, {}, {}});
 		return nodes().back();
 	}
-	// Nodes are added to the innermost only, so those on the path stay where they are.
+	// Nodes are added to the innermost node only, so pointers to those on the path stay valid.
 	void open(Kind kind, const std::string &name, std::size_t role = nothing)
 	{
 		path_.push_back(&add(kind, name, role));
@@ -97,7 +97,7 @@ private:
 		    path_, [&](const Node *node) { return node->kind == Kind::lock && node->name == name; });
 	}
 
-	// The item of a pool's iteration comes with its first activity.
+	// Whether it is a pool's first activity, which needs no await.
 	bool is_taken(const std::string &activity) const
 	{
 		const RolePlan &role = structure_.roles[role_];
@@ -116,7 +116,7 @@ private:
 		while (!is_in(Kind::cpu) || path_.back()->name != activity)
 			close();
 		close();
-		if (is_in(Kind::lock)) // which was taken for it
+		if (is_in(Kind::lock)) // taken for this activity
 			close();
 		if (const auto after = structure_.after.find(activity); after != structure_.after.end())
 			for (const std::string &next : after->second)
@@ -182,8 +182,8 @@ private:
 		}
 	}
 
-	// Those of the steps ahead of this activity, or, without one, to the end of the iteration: all threads of a
-	// step meet at each.
+	// Adds the barriers before this activity, or, if it is null, up to the end of the iteration. A thread passes
+	// all barriers of a step, including those after stages that it does not do.
 	void barriers(const std::string *until)
 	{
 		const RolePlan &role = structure_.roles[role_];
@@ -210,11 +210,11 @@ private:
 	Iteration *iteration_ = nullptr;
 	std::size_t role_ = 0;
 	std::vector<Node *> path_;
-	std::size_t stage_ = 0; // of its steps: reached
-	std::string reply_;     // the activity whose caller waits for it
+	std::size_t stage_ = 0; // of its step, that it has reached
+	std::string reply_;     // the called activity that has ended without a reply so far
 };
 
-// Where the iterations of a thread begin and end.
+// Divides the steps of a thread into iterations.
 class Cutter {
 public:
 	Cutter(const Recording &recording, const Structure &structure) : recording_(recording), structure_(structure) {}
@@ -238,7 +238,7 @@ private:
 		return found == steps.end() ? nothing : found->what;
 	}
 
-	// Each ends with a wait that a thread of the program ended.
+	// An iteration ends with a wait that a thread of the program ended.
 	static std::vector<std::span<const Step>> at_waits(const std::vector<Step> &steps)
 	{
 		std::vector<std::span<const Step>> cut;
@@ -251,7 +251,7 @@ private:
 		return cut;
 	}
 
-	// Each begins with the first activity; what lies between two of them is divided after the last wait.
+	// An iteration begins with the first activity of the thread, or the division() before that.
 	std::vector<std::span<const Step>> at_activities(const std::vector<Step> &steps, std::uint32_t first) const
 	{
 		std::vector<std::span<const Step>> cut;
@@ -272,7 +272,7 @@ private:
 		}
 		if (begin == steps.size())
 			return cut;
-		std::size_t end = std::max(gap, begin); // up to what it waits for then: its end
+		std::size_t end = std::max(gap, begin); // of the last iteration: the first wait after its activities
 		while (end < steps.size() && steps[end].kind != Step::Kind::wait)
 			++end;
 		cut.push_back(std::span(steps).subspan(begin, end - begin));
@@ -295,7 +295,7 @@ private:
 	const Structure &structure_;
 };
 
-// By thread and time at which it began.
+// By thread and beginning.
 using Keys = std::map<std::pair<std::uint32_t, std::uint64_t>, Key>;
 
 Keys keys_of(const Recording &recording, const RolePlan &role)

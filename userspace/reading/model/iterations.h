@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sixth stage of inference: the steps of a thread, divided into iterations, each a tree of what it does.
+// The sixth stage of inference: divides the steps of a thread into iterations, and makes a tree of each.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace monitor::model {
 
-// What is between two nodes of an iteration.
+// What happens between two nodes.
 struct Gap {
-	// A wake-up, or a wait for one, by a semaphore.
+	// An operation on a semaphore.
 	struct Hand {
 		bool is_wait = false;
 		std::uint32_t semaphore = 0;
@@ -20,8 +20,8 @@ struct Gap {
 		auto operator<=>(const Hand &) const = default;
 	};
 
-	std::uint64_t before = 0, after = 0; // CPU time: ahead of the first hand, and after it
-	std::uint64_t delay = 0;
+	std::uint64_t before = 0, after = 0; // CPU time before the first hand, and after it
+	std::uint64_t delay = 0;             // waiting time that becomes a sleep
 	std::vector<Hand> hands;
 };
 
@@ -31,7 +31,7 @@ struct Node {
 	std::string name; // activity, lock, barrier; await: the activity before
 	std::size_t role = nothing;
 	std::vector<Node> inside;
-	Gap first, after; // ahead of the first node inside; after this one
+	Gap first, after; // before the first node inside; after this node
 
 	bool is_like(const Node &other) const { return kind == other.kind && name == other.name && role == other.role; }
 };
@@ -44,7 +44,7 @@ struct Iteration {
 	std::vector<Node> nodes;
 };
 
-// Of the role, thread by thread.
+// Those of a role, by thread, or for pools and split roles by their beginning. `index` is the recording's in `waits`.
 std::vector<Iteration> find_iterations(const Recording &recording, std::size_t index, const Structure &structure,
 				       const Waits &waits, std::size_t role);
 

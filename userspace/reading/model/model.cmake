@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Models of programs: as text, found in recordings, and compared with them. Needs nothing of the record side.
+# Models of programs: as text, learnt from recordings, and compared with recordings.
 add_library(monitor_model STATIC
   ${CMAKE_CURRENT_LIST_DIR}/body.cpp
   ${CMAKE_CURRENT_LIST_DIR}/claims.cpp

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char *suffix = ".samples";
 
-// What needs samples; "": nothing.
+// The first part of the model that needs samples, for a message; "" if none does.
 std::string sampled_operation(const Model &model)
 {
 	for (const Role &role : model.roles) {

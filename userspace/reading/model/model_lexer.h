@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words, numbers and signs of a model's text.
+// The lexer of the model language.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace monitor::model {
 
-// Newlines are tokens: they end a statement and an operation, as `;` does.
+// Newlines are tokens: like `;` they end a statement or an operation.
 class Lexer {
 public:
 	explicit Lexer(std::string_view untrusted_text) : scanner_(untrusted_text) { advance(); }
@@ -21,11 +21,11 @@ public:
 	bool accept(std::string_view word_or_sign);
 	void expect(std::string_view word_or_sign);
 	void skip_newlines();
-	// The rest of the line after the token, which is the last one taken.
+	// The current token and the rest of its line.
 	std::string take_line();
 
 	bool is_name() const { return token_.kind == Token::Kind::word || token_.kind == Token::Kind::quoted_name; }
-	// A plain or quoted one; `what` is for messages: "a role".
+	// A plain or quoted name; `what` is for messages, such as "a role".
 	std::string name(const char *what);
 	std::uint64_t number(const char *what, std::uint64_t from, std::uint64_t to);
 	double probability();
@@ -39,7 +39,7 @@ public:
 
 private:
 	void advance();
-	// "the end", or the token.
+	// The current token, for messages.
 	std::string shown() const;
 
 	Scanner scanner_;

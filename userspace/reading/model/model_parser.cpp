@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads a model's text; what its operations must fulfil together is in model_rules.cpp.
+// The parser of the model language; what is beyond its grammar is checked by model_rules.cpp.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -29,7 +29,7 @@ std::vector<std::string> all_operations()
 }
 const std::vector<std::string> operations = all_operations(); // by Kind
 
-// Names that may follow where they are used.
+// A name that may be defined after its use.
 struct Reference {
 	std::string name;
 	TextPosition position;
@@ -175,7 +175,7 @@ private:
 		model_.roles.push_back(std::move(made));
 	}
 
-	// Up to its `}` or `|`.
+	// Up to the `}` or `|` that ends it.
 	Block block(std::size_t depth)
 	{
 		if (depth > max_depth)
@@ -261,14 +261,14 @@ private:
 			made.ns = lexer_.duration();
 		if (!is_of)
 			return;
-		made.distribution = references_.size(); // until resolve()
+		made.distribution = references_.size(); // resolve() replaces it
 		references_.push_back({"", lexer_.token().position});
 		references_.back().name = lexer_.name("a distribution");
 	}
 
 	void role_reference(Operation &made)
 	{
-		made.role = references_.size(); // until resolve()
+		made.role = references_.size(); // resolve() replaces it
 		references_.push_back({"", lexer_.token().position});
 		references_.back().name = lexer_.name("a role");
 	}

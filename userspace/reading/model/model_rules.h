@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the operations of a role must fulfil, beyond grammar, for a replay to mean something.
+// Rules for the operations of a role that are not part of the grammar, such as that only pools reply.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace monitor::model {
 
-// The first rule that the role breaks, as a sentence with the remedy; "": none.
+// What the role violates first, as a sentence with the remedy; "" if nothing.
 std::string broken_rule(const Model &model, std::size_t role);
 
 } // namespace monitor::model

@@ -101,7 +101,7 @@ Counts count_as_ready(std::vector<Instance> first, const std::vector<Instance> &
 
 Counts count_between(const Relation &relation, const std::vector<Instance> &first, const std::vector<Instance> &second)
 {
-	std::vector<std::pair<std::uint64_t, int>> changes; // of equal times the leaving ones first
+	std::vector<std::pair<std::uint64_t, int>> changes; // sorted by time: -1 before 1
 	for (const Instance &instance : first)
 		changes.emplace_back(instance.end, 1);
 	for (const Instance &instance : second)

@@ -7,12 +7,12 @@
 namespace monitor::model {
 namespace {
 
-constexpr double min_by_chance = 10;                           // overlaps that did not happen
-constexpr double min_contended = 5, min_contended_share = 0.1; // of these, waits that were seen
+constexpr double min_by_chance = 10;                           // expected overlaps, for a lock
+constexpr double min_contended = 5, min_contended_share = 0.1; // waits for the lock; as a share of these overlaps
 constexpr std::size_t min_items = 30;
 constexpr double min_in_other_threads = 0.3;
-// Of the waits ahead of an activity without an argument, how many must have been ended by the threads of the one that
-// it is said to follow: there the numbers of instances may agree by accident.
+// For an arc between activities without arguments, whose instances may match by accident: the share of the waits before
+// one that must have been ended by threads of the other.
 constexpr double min_ended = 0.5;
 
 class RelationFinder {
@@ -33,10 +33,10 @@ public:
 	}
 
 private:
-	// The threads must have been seen to wait for each other: on one CPU they rarely overlap anyway.
+	// The threads must also have waited for each other: on one CPU instances rarely overlap anyway.
 	void locks()
 	{
-		std::map<std::string, double> alone; // by how much each would overlap by chance
+		std::map<std::string, double> alone; // the overlaps expected by chance
 		for (const auto &[name, instances] : instances_) {
 			const Relation relation{Relation::Kind::alone, name, "", 0};
 			const Counts counts = count(relation, instances_);
@@ -62,7 +62,7 @@ private:
 			}
 	}
 
-	// Whether several threads do it with the same argument, each once.
+	// Whether several threads do it once for each argument, always the same number of them.
 	bool is_of_steps(const std::vector<Instance> &instances) const
 	{
 		std::map<std::uint64_t, std::set<std::uint32_t>> threads;
@@ -74,7 +74,7 @@ private:
 		       });
 	}
 
-	// Steps of parallel activities: A of an item by all, then B of it, then A of the next one.
+	// All threads do activity A of an item, then all B of it, then all A of the next item.
 	void barriers()
 	{
 		std::set<std::string> used;
@@ -133,7 +133,7 @@ private:
 		add_arcs(arcs);
 	}
 
-	// Without those that two others imply.
+	// Except those that two others imply.
 	void add_arcs(const std::vector<Relation> &arcs)
 	{
 		const auto has = [&](const std::string &first, const std::string &second) {
@@ -167,7 +167,7 @@ private:
 					   [](const Instance &instance) { return instance.key.occurrence == 0; });
 	}
 
-	// Nearly all have a partner, often in another thread.
+	// Whether nearly all instances have one of the other activity with the same key, often in another thread.
 	static bool is_pair(const std::vector<Instance> &firsts, const std::vector<Instance> &seconds)
 	{
 		std::map<Key, std::uint32_t> threads;
@@ -195,7 +195,7 @@ private:
 	struct Waits {
 		std::size_t all = 0, ended = 0;
 	};
-	// The last ones before it begins, and how many of them these threads ended.
+	// The last waits before instances of the activity, and how many of them were ended by the threads `by`.
 	Waits waits_before(const std::string &activity, const std::set<std::uint32_t> &by) const
 	{
 		Waits waits;
@@ -216,7 +216,7 @@ private:
 		return waits;
 	}
 
-	// For the items; or, where the queue is full, for room.
+	// Whether `second` waits for items of `first`; or `first` for `second`, because the queue is full.
 	bool is_waited_for(const std::string &first, const std::string &second) const
 	{
 		const auto is_seen = [](const Waits &waits) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The third stage of inference: what instances of activities have to do with each other. The same counts say whether
-// another recording fulfils what a model claims.
+// The third stage of inference: relations between activities, such as locks and arcs, with counts of how often they
+// held. The same counts are used to check a recording against a model's claims.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace monitor::model {
 
 struct Relation {
 	enum class Kind : std::uint8_t {
-		alone,    // one thread at a time does `first`, or `first` or `second`: a lock
-		follows,  // `second` of an item begins when `first` of it has ended
-		within,   // `second` is done within `first` of the same item, by another thread: a call
-		in_order, // `first` is done in the order of the items
-		as_ready, // `second` is done in the order in which `first` of the items ended
-		capacity, // never more than `limit` items are between `first` and `second`
-		barrier,  // no thread begins `second` of an item before all have ended `first` of it
-		next,     // the same, of the next item
+		alone,    // only one thread at a time does `first` (or `second`, if it is not ""): a lock
+		follows,  // `second` begins after `first` of the same item has ended: an arc
+		within,   // `second` is done during `first` of the same item, by another thread: a call
+		in_order, // `first` is done in the order of the items' numbers
+		as_ready, // `second` is done in the order in which `first` ended
+		capacity, // at most `limit` items have ended `first` and not begun `second`
+		barrier,  // `second` begins after all threads have ended `first` of the same item
+		next,     // `second` of the next item begins after all threads have ended `first`
 	} kind = Kind::alone;
 	std::string first, second;
 	std::uint64_t limit = 0;
@@ -30,14 +30,14 @@ struct Relation {
 
 struct Counts {
 	std::uint64_t held = 0, total = 0;
-	double by_chance = 0;   // alone: how many would have been broken if the threads did not exclude each other
-	std::uint64_t peak = 0; // capacity: how many there were at most
+	double by_chance = 0;   // alone: how many instances would overlap if threads did not exclude each other
+	std::uint64_t peak = 0; // capacity: the largest number of items
 
-	// What is always so may be seen otherwise now and then, where events of two CPUs are a moment apart.
+	// Allows 0.5 % of exceptions: nearly simultaneous events of two CPUs may be recorded in the wrong order.
 	bool holds() const { return total > 0 && static_cast<double>(held) >= 0.995 * static_cast<double>(total); }
 };
 
-// Of a queue: one item more waits to be put, and each thread may have taken one that it has not begun.
+// Of a queue: one more item waits to be put, and each thread may have taken one and not begun it.
 inline Relation capacity_of(const std::string &first, const std::string &second, std::uint64_t capacity,
 			    std::size_t threads)
 {
@@ -48,7 +48,7 @@ Counts count(const Relation &relation, const Instances &instances);
 // "squeeze follows check of the same item: 800 of 800"
 std::string relation_text(const Relation &relation, const Counts &counts);
 
-// Locks, arcs, calls and barriers. Arcs that others imply are left out.
+// The locks, arcs, calls and barriers, without arcs that are implied by two others.
 std::vector<Relation> find_relations(const Steps &steps, const Instances &instances);
 
 } // namespace monitor::model

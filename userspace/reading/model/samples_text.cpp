@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The samples of a model, a line of numbers for each iteration:
+// Reads and prints the samples of a model, a line for each iteration:
 //
 //     # monitor model samples 1
 //     recording 1.313s
@@ -53,7 +53,7 @@ private:
 		throw Error("{}, line {}: {}", name_, number_, sentence);
 	}
 
-	// False at the end.
+	// Returns false at the end of the text.
 	bool next_line()
 	{
 		if (text_.empty())
@@ -82,7 +82,7 @@ private:
 		role_.reset();
 	}
 
-	// Every role that needs samples has some.
+	// Every role that needs samples must have some.
 	void finish_set() const
 	{
 		std::size_t threads = 0;
@@ -112,7 +112,7 @@ private:
 		const auto found = std::ranges::find_if(model_.roles, is_this);
 		role_.reset();
 		columns_.clear();
-		if (found == model_.roles.end()) // taken out of the model by hand
+		if (found == model_.roles.end()) // a user has removed it from the model
 			return;
 		role_ = static_cast<std::size_t>(found - model_.roles.begin());
 		if (has_role_[*role_])
@@ -121,7 +121,7 @@ private:
 		start_columns(*found, rest.substr(name_text(found->name).size() + 1));
 	}
 
-	// Which column of the role each one here is; more than the role has are skipped.
+	// Maps the columns here to those of the role. Unknown ones are skipped: a user has given them a duration.
 	void start_columns(const Role &role, std::string_view names)
 	{
 		std::vector<bool> seen(role.columns.size(), false);

@@ -19,10 +19,10 @@ using analyze::EventMeaning;
 using analyze::State;
 
 constexpr std::size_t max_nesting = 256;
-// What the program's own event takes: tools/bench user. It is not calibrated.
+// The cost of an event of edc.h, by tools/bench user: calibrations do not measure it.
 constexpr double user_event_ns = 8;
 constexpr std::int32_t first_usual_priority = 100; // the kernel's MAX_RT_PRIO
-constexpr std::size_t min_wakes = 20;              // from which a median is taken
+constexpr std::size_t min_wakes = 20;              // for a median
 
 std::uint64_t median(std::vector<std::uint64_t> values)
 {
@@ -58,20 +58,20 @@ public:
 	void ended(const analyze::Thread &thread, std::uint64_t time) override;
 
 private:
-	// What is not in its steps yet.
+	// What a thread is doing, and what is not in its steps yet.
 	struct Doing {
 		std::vector<std::uint32_t> open; // activities
 		bool is_running = false;
-		std::uint64_t since = 0; // it runs, or slept
-		double ns = 0;           // that it ran
-		double overhead = 0;     // of probes meanwhile
-		std::optional<Step> wait;
+		std::uint64_t since = 0;  // up to when its running is in `ns`
+		double ns = 0;            // CPU time since the last step
+		double overhead = 0;      // of probes in that time
+		std::optional<Step> wait; // that has been ended by a wake-up; the thread has not run yet
 		std::uint64_t woken = 0;
 		bool was_cpu_idle = false;
 	};
 	struct OfCpu {
 		std::uint64_t interrupted = 0; // the last hardware interrupt
-		std::uint64_t woke = 0;        // the last event was a wake-up
+		std::uint64_t woke = 0;        // time of the last event, if it was a wake-up
 		bool woke_idle = false;
 	};
 
@@ -91,7 +91,7 @@ private:
 	{
 		return thread.in_tree || std::ranges::find(comms_, thread.name) != comms_.end();
 	}
-	// For the program: whatever else runs there gives way, or is not there when it runs alone.
+	// For the program: a thread of another program there does not count.
 	bool is_idle(const analyze::Cpu &cpu) const { return cpu.current && !is_of_program(*cpu.current); }
 	bool is_of_its_call(const analyze::Waker &waker) const;
 	OfCpu &on(std::uint32_t cpu) { return grow_to(cpus_, cpu); }
@@ -107,20 +107,20 @@ private:
 	analyze::ThreadFold fold_;
 	activities::ActivityNames names_;
 	Steps steps_;
-	std::vector<const analyze::Thread *> threads_; // by place
+	std::vector<const analyze::Thread *> threads_; // by number
 	std::vector<Doing> doing_;
 	std::vector<OfCpu> cpus_;
 	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
-	std::vector<double> cost_; // by id of a class, in ns
+	std::vector<double> cost_; // by event class, in ns
 	std::size_t number_of_steps_ = 0;
 	std::uint32_t wakings_ = 0;
-	trace::FieldRef priority_;                    // of a wake-up
-	std::uint64_t realtime_ = 0, of_program_ = 0; // wake-ups
-	bool has_own_marks_ = false;                  // edc.h
+	trace::FieldRef priority_;                    // of sched_waking
+	std::uint64_t realtime_ = 0, of_program_ = 0; // wake-ups of realtime threads, of all threads of the program
+	bool has_own_marks_ = false;                  // events of edc.h
 	struct Waking {
 		std::uint32_t waker, woken;
 	};
-	std::optional<Waking> waking_; // by the event that is folded
+	std::optional<Waking> waking_; // from blocked() to on_waking() for the same event
 	std::vector<std::uint64_t> wakes_idle_, wakes_same_;
 };
 
@@ -179,8 +179,8 @@ void Collector::flush(std::uint32_t thread)
 	doing.ns = doing.overhead = 0;
 }
 
-// In a softirq that the call raised which the running thread is in, as messages on loopback are delivered: no hardware
-// interrupt and no switch has been there since the call began.
+// Whether the wake-up is by a softirq that the running thread's system call has raised, as for messages on loopback:
+// since the call began there was neither a hardware interrupt on this CPU nor a switch.
 bool Collector::is_of_its_call(const analyze::Waker &waker) const
 {
 	const analyze::Thread *thread = waker.thread;
@@ -228,7 +228,7 @@ void Collector::mark(const analyze::Thread &thread, std::uint32_t activity, bool
 	account(doing, time);
 	const auto open = std::ranges::find(doing.open, activity);
 	if (begins == (open != doing.open.end()) || doing.open.size() > max_nesting)
-		return; // called by itself, or not seen to begin
+		return; // recursive, or its beginning was not recorded
 	flush(who);
 	Step step;
 	step.time = ns(time);
@@ -239,7 +239,7 @@ void Collector::mark(const analyze::Thread &thread, std::uint32_t activity, bool
 		step.what = activity;
 		return add(who, step);
 	}
-	step.kind = Step::Kind::end; // with it what began within it, as a function that an exception left
+	step.kind = Step::Kind::end; // also of activities within it that have no end, as functions left by an exception
 	do {
 		step.what = doing.open.back();
 		doing.open.pop_back();
@@ -361,7 +361,7 @@ void Collector::after(const trace::Event &event)
 		note_interrupt(kind, event);
 }
 
-// Leaves those of the program, and what waking another CPU costs out of the CPU times.
+// Keeps the threads of the program only, and subtracts the cost of remote wake-ups from the CPU times.
 void Collector::finish()
 {
 	std::vector<std::uint32_t> moved(threads_.size(), unknown);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The first stage of inference: what the threads of a recorded program did, step by step. One pass over the trace.
+// The first stage of inference: reads a trace, and divides what each thread of the program did into steps.
 //
-// CPU times are without what the probes of the recording took, as far as its calibration says. In nanoseconds.
+// All times are in ns. CPU times are without the cost of the recording's probes, if its calibration knows it.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,26 @@
 
 namespace monitor::model {
 
-// Nothing can be learnt, or predicted: exit code 3 instead of 1.
+// The recordings do not suffice: exit code 3 instead of 1.
 class Refused : public Error {
 public:
 	using Error::Error;
 };
 
 inline constexpr std::uint32_t nothing = ~0u;
-// In place of the thread that ended a wait.
+// Instead of the thread that ended a wait.
 inline constexpr std::uint32_t interrupt = ~0u - 1, unknown = ~0u - 2;
 
 struct Step {
 	enum class Kind : std::uint8_t { run, begin, end, wait, wake } kind = Kind::run;
-	bool is_remote = false;    // wake: the woken thread was to run on another CPU
-	bool is_timed = false;     // wait: in a call that only lets time pass
-	std::uint32_t what = 0;    // begin, end: the activity; wake: the woken thread; wait: who ended it
+	bool is_remote = false;    // wake: on another CPU than the waker's
+	bool is_timed = false;     // wait: in nanosleep() or clock_nanosleep()
+	std::uint32_t what = 0;    // begin, end: the activity; wake: the woken thread; wait: the waker
 	std::uint32_t waking = 0;  // wake, wait: the number of the wake-up
-	std::uint32_t latency = 0; // wait: from the wake-up to the CPU
-	std::uint64_t time = 0;    // begin, end, wake: when; wait: since when
-	std::uint64_t ns = 0;      // run: CPU time; wait: until the wake-up
-	std::uint64_t key = 0;     // begin, end: the argument
+	std::uint32_t latency = 0; // wait: from the wake-up until the thread ran
+	std::uint64_t time = 0;    // of begin, end and wake; wait: when it began
+	std::uint64_t ns = 0;      // run: CPU time; wait: from its beginning to the wake-up
+	std::uint64_t key = 0;     // begin, end: the activity's argument
 };
 
 struct ThreadSteps {
@@ -46,16 +46,16 @@ struct Steps {
 	static constexpr std::size_t max_steps = 5'000'000;
 
 	std::string directory;
-	std::vector<std::string> activities; // by number: names
-	std::vector<bool> has_argument;      // by number
-	bool marks_functions = false;        // all that occurred are functions
-	std::vector<ThreadSteps> threads;    // of the program; numbers in Step are places here
+	std::vector<std::string> activities; // names; Step::what is an index
+	std::vector<bool> has_argument;      // by activity
+	bool marks_functions = false;        // all activities that occurred are functions
+	std::vector<ThreadSteps> threads;    // of the program; Step::what is an index
 	std::uint32_t cpus = 1;
-	bool is_realtime = false;             // most of the program's wake-ups were of threads with such a policy
-	std::uint64_t begin = 0, end = 0;     // of the program; 0: not seen
+	bool is_realtime = false;             // most of the program's wake-ups were of realtime threads
+	std::uint64_t begin = 0, end = 0;     // of the recorded command; 0: unknown
 	std::vector<std::uint64_t> latencies; // of wake-ups while a CPU was idle, sorted
-	std::uint64_t wake_cost = 0;          // what waking a thread on an idle CPU takes more
-	std::string why_no_cost;              // what the probes cost is in the CPU times, because
+	std::uint64_t wake_cost = 0; // CPU time that waking a thread on an idle CPU takes more than on the own one
+	std::string why_no_cost;     // why CPU times include the cost of probes; "": they do not
 };
 
 // `comms`: threads with these names belong to the program, besides the recorded command and its descendants.

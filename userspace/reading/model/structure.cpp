@@ -11,11 +11,11 @@
 namespace monitor::model {
 namespace {
 
-// Of the items that found a full queue, for it to be seen; and of these waits that began with about as many items in
-// it.
+// For a queue to have a capacity: the share of items whose producer waited, and the share of these waits that began
+// with about the same number of items.
 constexpr double min_full = 0.02, min_near = 0.8;
 
-// Of the items that a queue's takers take in its order: two that take at once are seen in either.
+// For a queue to be called first in, first out. Not 1: two items taken at the same time may be recorded in any order.
 constexpr double min_as_ready = 0.9;
 
 class StructureFinder {
@@ -34,7 +34,7 @@ public:
 	}
 
 private:
-	// Of all recordings together.
+	// The sum of all recordings.
 	Counts counted(const Relation &relation) const
 	{
 		Counts sum;
@@ -59,7 +59,7 @@ private:
 		return names;
 	}
 
-	// Those of the first recording; the others have the same, in the same order.
+	// Takes the roles of the first recording; the others must have the same ones, and get their order.
 	void roles()
 	{
 		for (const RoleThreads &role : recordings_.front().roles) {
@@ -91,7 +91,7 @@ private:
 		}
 	}
 
-	// What one recording has, none may contradict.
+	// A relation found in one recording must hold in all.
 	void relations()
 	{
 		std::set<Relation> all;
@@ -126,7 +126,7 @@ private:
 		because(relation);
 	}
 
-	// Named after the first of its activities.
+	// A lock has the name of the first of its activities.
 	void lock(const Relation &relation)
 	{
 		const std::string name = structure_.locks.try_emplace(relation.first, relation.first).first->second;
@@ -175,7 +175,8 @@ private:
 			order(role, before->second, first);
 	}
 
-	// What holds without exception explains more; if both do, a queue is simpler.
+	// A single thread handles items in the order of their numbers, if that always holds and the order in which they
+	// became ready does not. Otherwise they come by a queue.
 	void order(RolePlan &role, const std::string &before, const std::string &first)
 	{
 		const Relation ready{Relation::Kind::as_ready, before, first, 0};
@@ -207,7 +208,8 @@ private:
 				   relation_text(relation, count(relation, recording.found.instances)));
 	}
 
-	// Whether the producer waited for those who take the items, and always with about as many of them ready.
+	// There is a capacity if the producer waited for the takers, nearly always with about the same number of items
+	// ready.
 	void capacity(RolePlan &role)
 	{
 		if (role.mode != Role::Mode::pool || !structure_.before.contains(role.activities.front()))
@@ -235,7 +237,7 @@ private:
 					     fmt::format("; its producer waits {} times", ready.size()));
 	}
 
-	// How many items are ready when their producer begins to wait for one of those who take them.
+	// For each wait of the producer for a taker, the number of items that are ready when it begins.
 	void add_ready(const Recording &recording, const std::string &before, const std::string &first,
 		       std::vector<std::uint64_t> &ready) const
 	{

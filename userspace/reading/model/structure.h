@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fourth stage of inference: how roles work together, decided from the relations of all recordings of a program.
+// The fourth stage of inference: the structure of a program (modes of roles, queues, locks, calls, barriers), from the
+// relations in all its recordings.
 #pragma once
 
 #include <map>
@@ -30,27 +31,29 @@ struct RolePlan {
 
 struct Structure {
 	std::vector<RolePlan> roles;
-	std::map<std::string, std::size_t> role_of;            // activity: place in roles
-	std::map<std::string, std::string> locks;              // activity: the lock that it is done under
-	std::map<std::string, std::string> before;             // activity: the one that it follows
-	std::map<std::string, std::vector<std::string>> after; // and the other way round
-	std::map<std::string, std::string> calls, called;      // activity: the one within it, the one around it
-	// Steps of parallel activities, each a list of stages; a barrier after those that are true.
+	// By activity:
+	std::map<std::string, std::size_t> role_of;
+	std::map<std::string, std::string> locks;              // the lock under which it is done
+	std::map<std::string, std::string> before;             // the one that it follows
+	std::map<std::string, std::vector<std::string>> after; // those that follow it
+	std::map<std::string, std::string> calls, called;      // the one called during it; the one that calls it
+
+	// Several threads do the stages of a step in parallel, with barriers in between.
 	struct Stage {
 		std::string activity;
-		bool has_barrier = false;
+		bool has_barrier = false; // after it
 	};
 	std::vector<std::vector<Stage>> steps;
 	std::vector<std::string> because;
 
-	// Items for it come in a queue, or are signalled.
+	// Whether its items come by a queue; else they are signalled.
 	bool is_queued(const std::string &activity) const
 	{
 		return roles[role_of.at(activity)].mode == Role::Mode::pool;
 	}
 };
 
-// Throws Refused: the recordings are not of one structure.
+// Sorts the roles of all recordings as those of the first. Throws Refused if the structures differ.
 Structure find_structure(std::vector<Recording> &recordings);
 
 } // namespace monitor::model

@@ -9,9 +9,9 @@
 namespace monitor::model {
 namespace {
 
-constexpr double min_handed_share = 0.02; // of a role's iterations: rarer wake-ups are not how it works
-constexpr double min_paired = 0.95;       // of the wake-ups between two roles
-constexpr double max_unexplained = 0.3;   // of the time that is waited
+constexpr double min_handed_share = 0.02; // wake-ups per iteration of the woken role, for a semaphore
+constexpr double min_paired = 0.95;       // of the wake-ups between two roles, for own semaphores
+constexpr double max_unexplained = 0.3;   // of the waiting time
 
 class Explainer {
 public:
@@ -43,9 +43,9 @@ private:
 		std::uint64_t count = 0, paired = 0;
 		std::vector<std::pair<std::size_t, std::uint32_t>> wakings; // recording, number
 	};
-	// Where a thread is.
+	// The activities around, after and before a wait; "": none.
 	struct Context {
-		const std::string &inside, &next, &last; // activities; "": none
+		const std::string &inside, &next, &last;
 	};
 
 	void explain(std::size_t index)
@@ -69,7 +69,7 @@ private:
 	{
 		const Steps &steps = recordings_[index].steps;
 		const std::vector<Step> &done = steps.threads[thread].steps;
-		std::vector<std::uint32_t> next(done.size() + 1, nothing); // activity that begins next
+		std::vector<std::uint32_t> next(done.size() + 1, nothing); // the next activity to begin
 		for (std::size_t i = done.size(); i-- > 0;) {
 			const bool begins =
 			    done[i].kind == Step::Kind::begin && is_modelled(steps.activities[done[i].what]);
@@ -77,7 +77,7 @@ private:
 		}
 		std::vector<std::string> open;
 		std::string last;
-		// Before its first activity and after its last one it starts and ends.
+		// Waits before its first activity and after its last one belong to its start and end.
 		bool has_begun = structure_.roles[places[thread].role].activities.empty();
 		const bool is_by_name = has_begun;
 		for (std::size_t i = 0; i < done.size(); ++i) {

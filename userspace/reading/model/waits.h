@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The fifth stage of inference: what each wait was for. Those that the structure explains happen again, or not, when a
-// model is replayed; others keep the wake-up that ended them, as a semaphore, or are delays.
+// The fifth stage of inference: the cause of each wait. Waits that the structure explains are not in the model: a
+// replay determines whether they occur. The others become operations on semaphores, or sleeps if they are rare or
+// the program has not ended them.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@ namespace monitor::model {
 
 struct Semaphore {
 	std::size_t from = 0, to = 0; // roles
-	bool is_own = false;          // between threads with the same number
+	bool is_own = false;          // one for each pair of threads with the same number
 	std::string name;
 };
 
@@ -22,15 +23,15 @@ struct Waits {
 
 	// By recording, then by number of the wake-up.
 	std::vector<std::vector<Cause>> causes;
-	std::vector<std::vector<std::uint32_t>> semaphore_of; // of those: by place
+	std::vector<std::vector<std::uint32_t>> semaphore_of; // in `semaphores`
 	std::vector<Semaphore> semaphores;
 	std::string because;
 };
 
-// Throws Refused: too much of the waiting is not explained.
+// Throws Refused if too large a share of the waiting time is unexplained.
 Waits explain_waits(const std::vector<Recording> &recordings, const Structure &structure);
 
-// Role and number within it of each thread of a recording; `nothing`: it has none.
+// The role of each thread of a recording (`nothing`: none), and its number within that.
 struct ThreadPlace {
 	std::size_t role = nothing;
 	std::uint32_t number = 0;
