@@ -158,6 +158,14 @@ private:
 		return value;
 	}
 
+	std::uint64_t take_number_below(std::uint64_t limit, const char *what)
+	{
+		const std::uint64_t value = take_number();
+		if (value >= limit)
+			refuse(fmt::format("{} has a number below {}, not {}", what, limit, value));
+		return value;
+	}
+
 	void take_iteration()
 	{
 		if (sets_.empty())
@@ -165,13 +173,8 @@ private:
 		if (!role_)
 			return;
 		RoleSamples &samples = sets_.back().roles[*role_];
-		const std::uint64_t thread = take_number();
-		if (thread >= max_threads)
-			refuse(fmt::format("a thread has a number below {}, not {}", max_threads, thread));
-		samples.threads.push_back(static_cast<std::uint32_t>(thread));
-		samples.items.push_back(take_number());
-		if (samples.items.back() >= max_item)
-			refuse(fmt::format("an item has a number below {}, not {}", max_item, samples.items.back()));
+		samples.threads.push_back(static_cast<std::uint32_t>(take_number_below(max_threads, "a thread")));
+		samples.items.push_back(take_number_below(max_item, "an item"));
 		for (const std::size_t column : columns_) {
 			const std::uint64_t value = take_number();
 			if (column < samples.columns.size())

@@ -71,24 +71,28 @@ private:
 				structure_.role_of.emplace(activity, structure_.roles.size());
 			structure_.roles.push_back(plan);
 		}
-		for (Recording &recording : recordings_) {
-			std::vector<RoleThreads> ordered;
-			for (const RolePlan &plan : structure_.roles) {
-				const auto is_same = [&](const RoleThreads &role) {
-					return sorted(role.activities) == sorted(plan.activities) &&
-					       (!role.activities.empty() || role.name == plan.name);
-				};
-				const auto found = std::ranges::find_if(recording.roles, is_same);
-				if (found == recording.roles.end() || found->threads.size() != plan.threads ||
-				    recording.roles.size() != structure_.roles.size())
-					throw Refused(fmt::format("{} and {} are not recordings of one program with "
-								  "the same threads: role {}",
-								  recordings_.front().steps.directory,
-								  recording.steps.directory, plan.name));
-				ordered.push_back(*found);
-			}
-			recording.roles = std::move(ordered);
+		for (Recording &recording : recordings_)
+			recording.roles = in_order_of_plans(recording);
+	}
+
+	std::vector<RoleThreads> in_order_of_plans(const Recording &recording) const
+	{
+		std::vector<RoleThreads> ordered;
+		for (const RolePlan &plan : structure_.roles) {
+			const auto is_same = [&](const RoleThreads &role) {
+				return sorted(role.activities) == sorted(plan.activities) &&
+				       (!role.activities.empty() || role.name == plan.name);
+			};
+			const auto found = std::ranges::find_if(recording.roles, is_same);
+			if (found == recording.roles.end() || found->threads.size() != plan.threads ||
+			    recording.roles.size() != structure_.roles.size())
+				throw Refused(fmt::format("{} and {} are not recordings of one program with "
+							  "the same threads: role {}",
+							  recordings_.front().steps.directory,
+							  recording.steps.directory, plan.name));
+			ordered.push_back(*found);
 		}
+		return ordered;
 	}
 
 	// A relation found in one recording must hold in all.
@@ -225,16 +229,24 @@ private:
 		}
 		if (static_cast<double>(ready.size()) < min_full * static_cast<double>(items))
 			return;
-		std::ranges::sort(ready);
-		const std::uint64_t usual = ready[ready.size() / 2];
-		const auto near =
-		    std::ranges::count_if(ready, [&](std::uint64_t at) { return at + 1 >= usual && at <= usual + 1; });
-		if (usual < 2 || static_cast<double>(near) < min_near * static_cast<double>(ready.size()))
+		const std::uint64_t usual = usual_number(ready);
+		if (usual < 2)
 			return;
 		role.capacity = static_cast<std::uint32_t>(usual - 1); // the last one waits to be put
 		const Relation bound = capacity_of(before, first, role.capacity, role.threads);
 		structure_.because.push_back(relation_text(bound, counted(bound)) +
 					     fmt::format("; its producer waits {} times", ready.size()));
+	}
+
+	// The median, if nearly all are near it; else 0.
+	static std::uint64_t usual_number(std::vector<std::uint64_t> numbers)
+	{
+		std::ranges::sort(numbers);
+		const std::uint64_t median = numbers[numbers.size() / 2];
+		const auto near = std::ranges::count_if(
+		    numbers, [&](std::uint64_t number) { return number + 1 >= median && number <= median + 1; });
+		const bool is_usual = static_cast<double>(near) >= min_near * static_cast<double>(numbers.size());
+		return is_usual ? median : 0;
 	}
 
 	// For each wait of the producer for a taker, the number of items that are ready when it begins.

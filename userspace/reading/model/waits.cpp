@@ -42,6 +42,13 @@ private:
 	struct Between { // two roles
 		std::uint64_t count = 0, paired = 0;
 		std::vector<std::pair<std::size_t, std::uint32_t>> wakings; // recording, number
+
+		void add(std::size_t recording, std::uint32_t waking, bool is_pair)
+		{
+			++count;
+			paired += is_pair;
+			wakings.emplace_back(recording, waking);
+		}
 	};
 	// The activities around, after and before a wait; "": none.
 	struct Context {
@@ -108,8 +115,7 @@ private:
 			++sleeps_;
 			return;
 		}
-		const bool is_by_thread = wait.what < places.size();
-		const ThreadPlace waker = is_by_thread ? places[wait.what] : ThreadPlace();
+		const ThreadPlace waker = wait.what < places.size() ? places[wait.what] : ThreadPlace();
 		if (waker.role == nothing) {
 			unexplained_ += wait.what == interrupt ? 0 : wait.ns;
 			++delays_;
@@ -117,10 +123,7 @@ private:
 			cause = Waits::Cause::structure;
 			++by_structure_;
 		} else {
-			Between &between = between_[{waker.role, at.role}];
-			++between.count;
-			between.paired += waker.number == at.number;
-			between.wakings.emplace_back(index, wait.waking);
+			between_[{waker.role, at.role}].add(index, wait.waking, waker.number == at.number);
 		}
 	}
 
@@ -161,7 +164,7 @@ private:
 			by_semaphore_ += between.count;
 			const RolePlan &from = structure_.roles[roles.first], &to = structure_.roles[roles.second];
 			const bool is_own =
-			    from.threads == to.threads && to.threads > 1 && roles.first != roles.second &&
+			    &from != &to && from.threads == to.threads && to.threads > 1 &&
 			    static_cast<double>(between.paired) >= min_paired * static_cast<double>(between.count);
 			const auto place = static_cast<std::uint32_t>(waits_.semaphores.size());
 			waits_.semaphores.push_back({roles.first, roles.second, is_own, from.name + "." + to.name});
