@@ -74,43 +74,43 @@ private:
 	void add_gap(const Gaps &gaps, const std::string &activity, Block &block)
 	{
 		add_cpu(gaps, &Gap::before, activity, Kind::cpu, block);
-		add_hands(gaps, block);
+		add_uses(gaps, block);
 		add_cpu(gaps, &Gap::after, activity, Kind::cpu, block);
 		add_cpu(gaps, &Gap::delay, "", Kind::sleep, block);
 	}
 
 	// In the order of their mean places in the iterations.
-	void add_hands(const Gaps &gaps, Block &block)
+	void add_uses(const Gaps &gaps, Block &block)
 	{
 		struct Found {
 			std::uint64_t places = 0; // the sum of its places in the gaps
 			Gaps gaps;
 		};
-		std::map<std::pair<Gap::Hand, unsigned>, Found> hands; // and its occurrence in the gap
+		std::map<std::pair<Gap::SemaphoreUse, unsigned>, Found> uses; // and its occurrence in the gap
 		for (const auto &[row, gap] : gaps) {
-			std::map<Gap::Hand, unsigned> seen;
-			for (std::size_t i = 0; i < gap->hands.size(); ++i) {
-				Found &found = hands[{gap->hands[i], seen[gap->hands[i]]++}];
+			std::map<Gap::SemaphoreUse, unsigned> seen;
+			for (std::size_t i = 0; i < gap->uses.size(); ++i) {
+				Found &found = uses[{gap->uses[i], seen[gap->uses[i]]++}];
 				found.places += i;
 				found.gaps.emplace_back(row, gap);
 			}
 		}
-		std::vector<std::pair<const Gap::Hand *, const Found *>> order;
-		for (const auto &[hand, found] : hands)
-			order.emplace_back(&hand.first, &found);
+		std::vector<std::pair<const Gap::SemaphoreUse *, const Found *>> order;
+		for (const auto &[use, found] : uses)
+			order.emplace_back(&use.first, &found);
 		std::ranges::stable_sort(order, {}, [](const auto &of) {
 			return static_cast<double>(of.second->places) / static_cast<double>(of.second->gaps.size());
 		});
-		for (const auto &[hand, found] : order)
-			add_hand(*hand, found->gaps, gaps.size(), block);
+		for (const auto &[use, found] : order)
+			add_use(*use, found->gaps, gaps.size(), block);
 	}
 
-	void add_hand(const Gap::Hand &hand, const Gaps &of, std::size_t all, Block &block)
+	void add_use(const Gap::SemaphoreUse &use, const Gaps &of, std::size_t all, Block &block)
 	{
 		Operation operation;
-		operation.kind = hand.is_wait ? Kind::wait : Kind::wake;
-		operation.name = waits_.semaphores[hand.semaphore].name;
-		operation.is_own = waits_.semaphores[hand.semaphore].is_own;
+		operation.kind = use.is_wait ? Kind::wait : Kind::wake;
+		operation.name = waits_.semaphores[use.semaphore].name;
+		operation.is_own = waits_.semaphores[use.semaphore].is_own;
 		if (of.size() == all)
 			return block.push_back(std::move(operation));
 		Operation branch;

@@ -64,7 +64,7 @@ private:
 	{
 		switch (step.kind) {
 		case Step::Kind::run:
-			(gap().hands.empty() ? gap().before : gap().after) += step.ns;
+			(gap().uses.empty() ? gap().before : gap().after) += step.ns;
 			return;
 		case Step::Kind::begin:
 			return begin(steps_.activities[step.what]);
@@ -120,12 +120,12 @@ private:
 			close();
 		if (const auto after = structure_.after.find(activity); after != structure_.after.end())
 			for (const std::string &next : after->second)
-				hand_on(next);
+				pass_on(next);
 		if (structure_.called.contains(activity))
 			reply_ = activity;
 	}
 
-	void hand_on(const std::string &next)
+	void pass_on(const std::string &next)
 	{
 		const std::size_t role = structure_.role_of.at(next);
 		const bool is_queue = structure_.is_queued(next) && structure_.roles[role].activities.front() == next;
@@ -158,7 +158,7 @@ private:
 		if (!reply_.empty() && role == structure_.role_of.at(structure_.called.at(reply_)))
 			return reply();
 		if (cause == Waits::Cause::semaphore)
-			gap().hands.push_back({false, waits_.semaphore_of[index_][step.waking]});
+			gap().uses.push_back({false, waits_.semaphore_of[index_][step.waking]});
 	}
 
 	void wait(const Step &step)
@@ -173,7 +173,7 @@ private:
 					add(Kind::call, "", structure_.role_of.at(call->second));
 			return;
 		case Waits::Cause::semaphore:
-			gap().hands.push_back({true, waits_.semaphore_of[index_][step.waking]});
+			gap().uses.push_back({true, waits_.semaphore_of[index_][step.waking]});
 			return;
 		case Waits::Cause::delay:
 		case Waits::Cause::none:
@@ -215,11 +215,14 @@ private:
 };
 
 // Divides the steps of a thread into iterations.
-class Cutter {
+class IterationDivider {
 public:
-	Cutter(const Recording &recording, const Structure &structure) : recording_(recording), structure_(structure) {}
+	IterationDivider(const Recording &recording, const Structure &structure)
+	    : recording_(recording), structure_(structure)
+	{
+	}
 
-	std::vector<std::span<const Step>> cut(std::uint32_t thread, const RolePlan &role) const
+	std::vector<std::span<const Step>> divide(std::uint32_t thread, const RolePlan &role) const
 	{
 		const std::vector<Step> &steps = recording_.steps.threads[thread].steps;
 		return role.activities.empty() ? at_waits(steps) : at_activities(steps, first_activity(steps));
@@ -241,20 +244,20 @@ private:
 	// An iteration ends with a wait that a thread of the program ended.
 	static std::vector<std::span<const Step>> at_waits(const std::vector<Step> &steps)
 	{
-		std::vector<std::span<const Step>> cut;
+		std::vector<std::span<const Step>> divided;
 		std::size_t begin = 0;
 		for (std::size_t i = 0; i < steps.size(); ++i)
 			if (steps[i].kind == Step::Kind::wait && steps[i].what < unknown) {
-				cut.push_back(std::span(steps).subspan(begin, i + 1 - begin));
+				divided.push_back(std::span(steps).subspan(begin, i + 1 - begin));
 				begin = i + 1;
 			}
-		return cut;
+		return divided;
 	}
 
 	// An iteration begins with the first activity of the thread, or the division() before that.
 	std::vector<std::span<const Step>> at_activities(const std::vector<Step> &steps, std::uint32_t first) const
 	{
-		std::vector<std::span<const Step>> cut;
+		std::vector<std::span<const Step>> divided;
 		std::size_t begin = steps.size(), gap = steps.size(), depth = 0;
 		for (std::size_t i = 0; i < steps.size(); ++i) {
 			const Step &step = steps[i];
@@ -262,7 +265,7 @@ private:
 				if (depth == 0 && step.what == first) {
 					const std::size_t at = begin == steps.size() ? i : division(steps, gap, i);
 					if (begin != steps.size())
-						cut.push_back(std::span(steps).subspan(begin, at - begin));
+						divided.push_back(std::span(steps).subspan(begin, at - begin));
 					begin = at;
 				}
 				++depth;
@@ -271,12 +274,12 @@ private:
 			}
 		}
 		if (begin == steps.size())
-			return cut;
+			return divided;
 		std::size_t end = std::max(gap, begin); // of the last iteration: the first wait after its activities
 		while (end < steps.size() && steps[end].kind != Step::Kind::wait)
 			++end;
-		cut.push_back(std::span(steps).subspan(begin, end - begin));
-		return cut;
+		divided.push_back(std::span(steps).subspan(begin, end - begin));
+		return divided;
 	}
 
 	// After the last wait; else after the first wake-up; else in the middle.
@@ -315,11 +318,11 @@ std::vector<Iteration> find_iterations(const Recording &recording, std::size_t i
 	const RolePlan &plan = structure.roles[role];
 	const Keys keys = keys_of(recording, plan);
 	TreeBuilder builder(recording, index, structure, waits);
-	const Cutter cutter(recording, structure);
+	const IterationDivider divider(recording, structure);
 	std::vector<Iteration> iterations;
 	for (std::uint32_t number = 0; number < plan.threads; ++number) {
 		const std::uint32_t thread = recording.roles[role].threads[number];
-		for (const std::span<const Step> steps : cutter.cut(thread, plan)) {
+		for (const std::span<const Step> steps : divider.divide(thread, plan)) {
 			iterations.push_back(builder.build(steps, role));
 			Iteration &iteration = iterations.back();
 			iteration.thread = number;

@@ -13,16 +13,16 @@ namespace monitor::model {
 // What happens between two nodes.
 struct Gap {
 	// An operation on a semaphore.
-	struct Hand {
+	struct SemaphoreUse {
 		bool is_wait = false;
 		std::uint32_t semaphore = 0;
 
-		auto operator<=>(const Hand &) const = default;
+		auto operator<=>(const SemaphoreUse &) const = default;
 	};
 
-	std::uint64_t before = 0, after = 0; // CPU time before the first hand, and after it
+	std::uint64_t before = 0, after = 0; // CPU time before the first use, and after it
 	std::uint64_t delay = 0;             // waiting time that becomes a sleep
-	std::vector<Hand> hands;
+	std::vector<SemaphoreUse> uses;
 };
 
 struct Node {

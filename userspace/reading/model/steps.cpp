@@ -59,7 +59,7 @@ public:
 
 private:
 	// What a thread is doing, and what is not in its steps yet.
-	struct Doing {
+	struct Progress {
 		std::vector<std::uint32_t> open; // activities
 		bool is_running = false;
 		std::uint64_t since = 0;  // up to when its running is in `ns`
@@ -69,7 +69,7 @@ private:
 		std::uint64_t woken = 0;
 		bool was_cpu_idle = false;
 	};
-	struct OfCpu {
+	struct CpuState {
 		std::uint64_t interrupted = 0; // the last hardware interrupt
 		std::uint64_t woke = 0;        // time of the last event, if it was a wake-up
 		bool woke_idle = false;
@@ -94,9 +94,9 @@ private:
 	// For the program: a thread of another program there does not count.
 	bool is_idle(const analyze::Cpu &cpu) const { return cpu.current && !is_of_program(*cpu.current); }
 	bool is_of_its_call(const analyze::Waker &waker) const;
-	OfCpu &on(std::uint32_t cpu) { return grow_to(cpus_, cpu); }
+	CpuState &cpu_state(std::uint32_t cpu) { return grow_to(cpus_, cpu); }
 	std::uint32_t place(const analyze::Thread &thread);
-	void account(Doing &doing, std::uint64_t time);
+	void account(Progress &progress, std::uint64_t time);
 	void flush(std::uint32_t thread);
 	void add(std::uint32_t thread, const Step &step);
 	void finish();
@@ -108,8 +108,8 @@ private:
 	activities::ActivityNames names_;
 	Steps steps_;
 	std::vector<const analyze::Thread *> threads_; // by number
-	std::vector<Doing> doing_;
-	std::vector<OfCpu> cpus_;
+	std::vector<Progress> progress_;
+	std::vector<CpuState> cpus_;
 	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
 	std::vector<double> cost_; // by event class, in ns
 	std::size_t number_of_steps_ = 0;
@@ -145,7 +145,7 @@ std::uint32_t Collector::place(const analyze::Thread &thread)
 	const auto [found, is_new] = places_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
 	if (is_new) {
 		threads_.push_back(&thread);
-		doing_.emplace_back();
+		progress_.emplace_back();
 		steps_.threads.emplace_back();
 	}
 	return found->second;
@@ -160,23 +160,23 @@ void Collector::add(std::uint32_t thread, const Step &step)
 	steps_.threads[thread].steps.push_back(step);
 }
 
-void Collector::account(Doing &doing, std::uint64_t time)
+void Collector::account(Progress &progress, std::uint64_t time)
 {
-	if (!doing.is_running || time < doing.since)
+	if (!progress.is_running || time < progress.since)
 		return;
-	doing.ns += static_cast<double>(ns(time - doing.since));
-	doing.since = time;
+	progress.ns += static_cast<double>(ns(time - progress.since));
+	progress.since = time;
 }
 
 void Collector::flush(std::uint32_t thread)
 {
-	Doing &doing = doing_[thread];
-	if (doing.ns > 0) {
+	Progress &progress = progress_[thread];
+	if (progress.ns > 0) {
 		Step run;
-		run.ns = static_cast<std::uint64_t>(std::max(doing.ns - doing.overhead, 1.));
+		run.ns = static_cast<std::uint64_t>(std::max(progress.ns - progress.overhead, 1.));
 		add(thread, run);
 	}
-	doing.ns = doing.overhead = 0;
+	progress.ns = progress.overhead = 0;
 }
 
 // Whether the wake-up is by a softirq that the running thread's system call has raised, as for messages on loopback:
@@ -205,11 +205,11 @@ void Collector::blocked(const analyze::Thread &thread, std::uint64_t from, std::
 	wait.what = is_by_thread ? place(*waker.thread) : waker.interrupt >= 0 ? interrupt : unknown;
 	const std::string *call = fold_.kinds().syscall_name(thread.syscall);
 	wait.is_timed = call && (*call == "nanosleep" || *call == "clock_nanosleep");
-	Doing &doing = doing_[slept];
-	doing.is_running = false;
-	doing.wait = wait;
-	doing.woken = to;
-	doing.was_cpu_idle =
+	Progress &progress = progress_[slept];
+	progress.is_running = false;
+	progress.wait = wait;
+	progress.woken = to;
+	progress.was_cpu_idle =
 	    std::ranges::any_of(fold_.cpus(), [this](const analyze::Cpu &cpu) { return is_idle(cpu); });
 	waking_.reset();
 	if (is_by_thread)
@@ -219,31 +219,31 @@ void Collector::blocked(const analyze::Thread &thread, std::uint64_t from, std::
 void Collector::mark(const analyze::Thread &thread, std::uint32_t activity, bool begins, std::uint64_t time,
 		     std::uint64_t key)
 {
-	const std::uint32_t who = place(thread);
-	Doing &doing = doing_[who];
-	if (thread.state == State::running && !doing.is_running) {
-		doing.is_running = true;
-		doing.since = time;
+	const std::uint32_t number = place(thread);
+	Progress &progress = progress_[number];
+	if (thread.state == State::running && !progress.is_running) {
+		progress.is_running = true;
+		progress.since = time;
 	}
-	account(doing, time);
-	const auto open = std::ranges::find(doing.open, activity);
-	if (begins == (open != doing.open.end()) || doing.open.size() > max_nesting)
+	account(progress, time);
+	const auto open = std::ranges::find(progress.open, activity);
+	if (begins == (open != progress.open.end()) || progress.open.size() > max_nesting)
 		return; // recursive, or its beginning was not recorded
-	flush(who);
+	flush(number);
 	Step step;
 	step.time = ns(time);
 	step.key = key;
 	if (begins) {
-		doing.open.push_back(activity);
+		progress.open.push_back(activity);
 		step.kind = Step::Kind::begin;
 		step.what = activity;
-		return add(who, step);
+		return add(number, step);
 	}
 	step.kind = Step::Kind::end; // also of activities within it that have no end, as functions left by an exception
 	do {
-		step.what = doing.open.back();
-		doing.open.pop_back();
-		add(who, step);
+		step.what = progress.open.back();
+		progress.open.pop_back();
+		add(number, step);
 	} while (step.what != activity);
 }
 
@@ -256,7 +256,7 @@ void Collector::user_event(const analyze::Thread &thread, const trace::Event &ev
 		return;
 	has_own_marks_ = true;
 	steps_.marks_functions = false;
-	doing_[place(thread)].overhead += user_event_ns;
+	progress_[place(thread)].overhead += user_event_ns;
 	if (role.argument && role.activity < steps_.has_argument.size())
 		steps_.has_argument[role.activity] = true;
 	mark(thread, role.activity, role.begins, event.time, role.argument ? role.argument.get(event) : 0);
@@ -283,29 +283,29 @@ void Collector::on_switch(const analyze::EventKind &kind, const trace::Event &ev
 	const analyze::Thread *next = fold_.thread(kind.field[2].get<std::int32_t>(event));
 	const double half = event.cls->id < cost_.size() ? cost_[event.cls->id] / 2 : 0;
 	if (prev && prev->tid != 0) {
-		const std::uint32_t who = place(*prev);
-		Doing &doing = doing_[who];
-		doing.overhead += half;
-		account(doing, event.time);
-		doing.is_running = false;
+		const std::uint32_t number = place(*prev);
+		Progress &progress = progress_[number];
+		progress.overhead += half;
+		account(progress, event.time);
+		progress.is_running = false;
 		if (prev->state != State::runnable && prev->state != State::throttled)
-			flush(who);
+			flush(number);
 	}
 	if (!next || next->tid == 0)
 		return;
-	const std::uint32_t who = place(*next);
-	Doing &doing = doing_[who];
-	if (doing.wait) {
-		const std::uint64_t latency = ns(event.time - doing.woken);
-		doing.wait->latency = static_cast<std::uint32_t>(std::min<std::uint64_t>(latency, nothing));
-		if (doing.was_cpu_idle)
+	const std::uint32_t number = place(*next);
+	Progress &progress = progress_[number];
+	if (progress.wait) {
+		const std::uint64_t latency = ns(event.time - progress.woken);
+		progress.wait->latency = static_cast<std::uint32_t>(std::min<std::uint64_t>(latency, nothing));
+		if (progress.was_cpu_idle)
 			steps_.latencies.push_back(latency);
-		add(who, *doing.wait);
-		doing.wait.reset();
+		add(number, *progress.wait);
+		progress.wait.reset();
 	}
-	doing.is_running = true;
-	doing.since = event.time;
-	doing.overhead += half;
+	progress.is_running = true;
+	progress.since = event.time;
+	progress.overhead += half;
 }
 
 void Collector::on_waking(const analyze::EventKind &kind, const trace::Event &event)
@@ -313,8 +313,8 @@ void Collector::on_waking(const analyze::EventKind &kind, const trace::Event &ev
 	const auto waking = std::exchange(waking_, std::nullopt);
 	if (!waking)
 		return;
-	Doing &doing = doing_[waking->waker];
-	account(doing, event.time);
+	Progress &progress = progress_[waking->waker];
+	account(progress, event.time);
 	flush(waking->waker);
 	const std::uint32_t target = kind.field[1] ? kind.field[1].get<std::uint32_t>(event) : event.cpu();
 	Step wake;
@@ -328,7 +328,7 @@ void Collector::on_waking(const analyze::EventKind &kind, const trace::Event &ev
 		realtime_ += priority_.get<std::int32_t>(event) < first_usual_priority;
 	}
 	add(waking->waker, wake);
-	OfCpu &here = on(event.cpu());
+	CpuState &here = cpu_state(event.cpu());
 	here.woke = event.time;
 	here.woke_idle = wake.is_remote && target < fold_.cpus().size() && is_idle(fold_.cpus()[target]);
 	if (wake.is_remote && !here.woke_idle)
@@ -338,7 +338,7 @@ void Collector::on_waking(const analyze::EventKind &kind, const trace::Event &ev
 void Collector::note_interrupt(const analyze::EventKind &kind, const trace::Event &event)
 {
 	if (!analyze::EventKinds::is_softirq(kind.interrupt))
-		on(event.cpu()).interrupted = event.time;
+		cpu_state(event.cpu()).interrupted = event.time;
 }
 
 void Collector::after(const trace::Event &event)
@@ -347,14 +347,14 @@ void Collector::after(const trace::Event &event)
 	    event.cpu() >= fold_.cpus().size())
 		return;
 	const analyze::EventKind &kind = fold_.kinds()[*event.cls];
-	OfCpu &here = on(event.cpu());
+	CpuState &here = cpu_state(event.cpu());
 	if (const std::uint64_t woke = std::exchange(here.woke, 0))
 		(here.woke_idle ? wakes_idle_ : wakes_same_).push_back(ns(event.time - woke));
 	if (kind.kind == EventMeaning::sched_switch)
 		return on_switch(kind, event);
 	const analyze::Thread *current = fold_.cpus()[event.cpu()].current;
 	if (current && current->tid != 0 && event.cls->id < cost_.size())
-		doing_[place(*current)].overhead += cost_[event.cls->id];
+		progress_[place(*current)].overhead += cost_[event.cls->id];
 	if (kind.kind == EventMeaning::sched_waking)
 		on_waking(kind, event);
 	else if (kind.kind == EventMeaning::interrupt_entry || kind.kind == EventMeaning::timer_entry)

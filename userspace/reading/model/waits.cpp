@@ -9,9 +9,9 @@
 namespace monitor::model {
 namespace {
 
-constexpr double min_handed_share = 0.02; // wake-ups per iteration of the woken role, for a semaphore
-constexpr double min_paired = 0.95;       // of the wake-ups between two roles, for own semaphores
-constexpr double max_unexplained = 0.3;   // of the waiting time
+constexpr double min_semaphore_share = 0.02; // wake-ups per iteration of the woken role, for a semaphore
+constexpr double min_paired = 0.95;          // of the wake-ups between two roles, for own semaphores
+constexpr double max_unexplained = 0.3;      // of the waiting time
 
 class Explainer {
 public:
@@ -156,7 +156,7 @@ private:
 	{
 		for (const auto &[roles, between] : between_) {
 			const bool is_rare = static_cast<double>(between.count) <
-					     min_handed_share * static_cast<double>(iterations(roles.second));
+					     min_semaphore_share * static_cast<double>(iterations(roles.second));
 			if (is_rare) {
 				delays_ += between.count;
 				continue;

@@ -60,12 +60,12 @@ bool Machine::run(Nanoseconds limit, std::uint64_t max_effort)
 		if (*timer < event)
 			expire(static_cast<CpuNumber>(timer - timers_.begin()));
 		else
-			happen_first();
+			handle_first_event();
 	}
 	return false;
 }
 
-void Machine::happen_first()
+void Machine::handle_first_event()
 {
 	std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
 	const Event event = heap_.back();
@@ -140,7 +140,7 @@ void Machine::start(CpuNumber number, ThreadNumber thread)
 {
 	Cpu &cpu = cpus_[number];
 	Task &task = threads_[thread];
-	arrive(task, number);
+	move_to(task, number);
 	cpu.floor = std::max(cpu.floor, task.virtual_time);
 	cpu.running = thread;
 	cpu.since = cpu.slice_start = now_;
@@ -149,7 +149,7 @@ void Machine::start(CpuNumber number, ThreadNumber thread)
 }
 
 // Converts its virtual time to that CPU's.
-void Machine::arrive(Task &task, CpuNumber number)
+void Machine::move_to(Task &task, CpuNumber number)
 {
 	const Nanoseconds floor = cpus_[number].floor, lag = task.virtual_time - cpus_[task.cpu].floor;
 	task.virtual_time = floor + std::max(lag, -settings_.time_slice / 2);
@@ -245,7 +245,7 @@ void Machine::enqueue(CpuNumber number, ThreadNumber thread)
 	for (const ThreadNumber i : cpu.queue)
 		least = std::min(least, threads_[i].virtual_time);
 	cpu.floor = std::max(cpu.floor, least);
-	arrive(task, number);
+	move_to(task, number);
 	add_to_queue(cpu, cpu.queue.size(), thread);
 	if (settings_.policy == Policy::fair && running.priority == task.priority &&
 	    running.virtual_time - task.virtual_time > settings_.wakeup_granularity)

@@ -11,8 +11,8 @@
 // does. A preempted thread moves to an idle CPU, or becomes the first of its CPU's queue.
 //
 // Among equal priorities:
-//   fair         The least virtual run time is next. A thread that slept is credited at most half a time
-//                slice, and preempts a running one that is ahead by more than wakeup_granularity.
+//   fair         The least virtual run time is next. A thread that slept is credited at most half a
+//                time slice, and preempts a running one that is ahead by more than wakeup_granularity.
 //   round_robin  First in, first out; only the end of a time slice preempts.
 // A time slice ends only if a thread of the same or a higher priority waits for that CPU. A CPU that becomes free takes
 // the highest priority that waits in any queue and may run there: of equals from its own queue, else from the longest.
@@ -120,12 +120,12 @@ private:
 
 	static bool allows(std::uint64_t mask, CpuNumber cpu) { return cpu < 64 ? mask >> cpu & 1 : mask == any_cpu; }
 	void push(const Event &event);
-	void happen_first();
+	void handle_first_event();
 	void set_timer(CpuNumber number);
 	void expire(CpuNumber number);
 	void account(Cpu &cpu);
 	void start(CpuNumber number, ThreadNumber thread);
-	void arrive(Task &task, CpuNumber number);
+	void move_to(Task &task, CpuNumber number);
 	void add_to_queue(Cpu &cpu, std::size_t at, ThreadNumber thread);
 	void yield(CpuNumber number);
 	void preempt(CpuNumber number, ThreadNumber thread);
