@@ -121,7 +121,7 @@ private:
 		start_columns(*found, rest.substr(name_text(found->name).size() + 1));
 	}
 
-	// Maps the columns here to those of the role. Unknown ones are skipped: a user has given them a duration.
+	// Maps the columns here to those of the role. Unknown ones are skipped: a user has edited the model.
 	void start_columns(const Role &role, std::string_view names)
 	{
 		std::vector<bool> seen(role.columns.size(), false);

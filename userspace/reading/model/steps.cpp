@@ -70,7 +70,7 @@ private:
 		bool was_cpu_idle = false;
 	};
 	struct CpuState {
-		std::uint64_t interrupted = 0; // the last hardware interrupt
+		std::uint64_t interrupted = 0; // time of the last hardware interrupt
 		std::uint64_t woke = 0;        // time of the last event, if it was a wake-up
 		bool woke_idle = false;
 	};
