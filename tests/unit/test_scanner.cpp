@@ -8,6 +8,7 @@ namespace test_scanner {
 
 using monitor::Refusal;
 using monitor::Scanner;
+using monitor::take_until;
 using monitor::trimmed;
 using namespace std::literals;
 
@@ -29,6 +30,20 @@ TEST_CASE("scanner: a position is line, column and byte")
 	CHECK(scanner.at_end());
 	CHECK(scanner.position().in_numbers() == "4:1");
 	CHECK(Scanner("").position().is_before(scanner.position()));
+}
+
+TEST_CASE("scanner: text up to a separator is taken with the separator, and without one all of it")
+{
+	std::string_view text = "a,,b,c";
+	CHECK(take_until(text, ',') == "a");
+	CHECK(take_until(text, ',').empty());
+	CHECK(text == "b,c");
+	CHECK(take_until(text, ';') == "b,c");
+	CHECK(text.empty());
+	CHECK(take_until(text, ',').empty());
+	text = "a,";
+	CHECK(take_until(text, ',') == "a");
+	CHECK(text.empty());
 }
 
 TEST_CASE("scanner: the end is not passed")

@@ -190,14 +190,10 @@ HttpResponse HttpServer::Parts::respond(const http::request<http::empty_body> &r
 	target.remove_prefix(begin.size());
 	HttpRequest asked;
 	asked.accept = std::string_view(request[http::field::accept].data(), request[http::field::accept].size());
-	const std::size_t mark = std::min(target.find('?'), target.size());
-	asked.path = target.substr(0, mark);
-	for (target.remove_prefix(std::min(mark + 1, target.size())); !target.empty();) {
-		const std::string_view pair = target.substr(0, target.find('&'));
-		target.remove_prefix(std::min(pair.size() + 1, target.size()));
-		const std::size_t equals = std::min(pair.find('='), pair.size());
-		const auto name = decoded(pair.substr(0, equals)),
-			   value = decoded(pair.substr(std::min(equals + 1, pair.size())));
+	asked.path = take_until(target, '?');
+	while (!target.empty()) {
+		std::string_view pair = take_until(target, '&');
+		const auto name = decoded(take_until(pair, '=')), value = decoded(pair);
 		if (!name || !value)
 			return refusal(http::status::bad_request, "the query is not encoded as it should be");
 		asked.query[*name] = *value;

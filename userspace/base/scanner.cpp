@@ -31,6 +31,13 @@ std::string trimmed(std::string_view text)
 	return first == std::string_view::npos ? "" : std::string(text.substr(first, last + 1 - first));
 }
 
+std::string_view take_until(std::string_view &text, char separator)
+{
+	const std::string_view part = text.substr(0, text.find(separator));
+	text.remove_prefix(std::min(part.size() + 1, text.size()));
+	return part;
+}
+
 std::vector<std::string> split(std::string_view list)
 {
 	std::vector<std::string> parts;

@@ -44,6 +44,8 @@ bool is_name(std::string_view text, std::string_view signs = "");
 // Without leading and trailing white space.
 std::string trimmed(std::string_view text);
 
+// Removes and returns the text before the next separator, which is removed, too; without one, all.
+std::string_view take_until(std::string_view &text, char separator);
 // At each comma.
 std::vector<std::string> split(std::string_view list);
 

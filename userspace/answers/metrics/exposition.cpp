@@ -15,14 +15,23 @@ namespace {
 
 constexpr const char *type_names[] = {"counter", "gauge", "histogram", "info"};
 
-// Removes and returns the text before a separator, which is removed, too.
-std::string take_part(std::string &text, char separator)
-{
-	const std::size_t end = std::min(text.find(separator), text.size());
-	const std::string part = trimmed(std::string_view(text).substr(0, end));
-	text.erase(0, end + 1);
-	return part;
-}
+// A part of what a client accepts: "type; q=0.5; version=1.0.0".
+struct MediaRange {
+	std::string type, version;
+	double quality = 1;
+
+	explicit MediaRange(std::string_view text) : type(trimmed(take_until(text, ';')))
+	{
+		while (!text.empty()) {
+			std::string_view value = take_until(text, ';');
+			const std::string name = trimmed(take_until(value, '='));
+			if (name == "q")
+				quality = std::strtod(std::string(value).c_str(), nullptr);
+			else if (name == "version")
+				version = trimmed(value);
+		}
+	}
+};
 
 bool is_version_of_openmetrics(std::string_view version)
 {
@@ -37,25 +46,15 @@ const char *content_type(Format format)
 					     : "text/plain; version=0.0.4; charset=utf-8";
 }
 
-Format preferred_format(std::string accept)
+Format preferred_format(std::string_view accept)
 {
 	double openmetrics = 0, text = 0;
 	while (!accept.empty()) {
-		std::string range = take_part(accept, ','), version;
-		const std::string type = take_part(range, ';');
-		double quality = 1;
-		while (!range.empty()) {
-			std::string value = take_part(range, ';');
-			const std::string name = take_part(value, '=');
-			if (name == "q")
-				quality = std::strtod(value.c_str(), nullptr);
-			else if (name == "version")
-				version = trimmed(value);
-		}
-		if (type == "application/openmetrics-text" && is_version_of_openmetrics(version))
-			openmetrics = std::max(openmetrics, quality);
-		else if (type == "text/plain" || type == "text/*" || type == "*/*")
-			text = std::max(text, quality);
+		const MediaRange range(take_until(accept, ','));
+		if (range.type == "application/openmetrics-text" && is_version_of_openmetrics(range.version))
+			openmetrics = std::max(openmetrics, range.quality);
+		else if (range.type == "text/plain" || range.type == "text/*" || range.type == "*/*")
+			text = std::max(text, range.quality);
 	}
 	return openmetrics > 0 && openmetrics >= text ? Format::openmetrics : Format::text;
 }

@@ -18,7 +18,7 @@ enum class Format { openmetrics, text };
 // For the header Content-Type.
 const char *content_type(Format format);
 // The format that a request's Accept header prefers; OpenMetrics only if named.
-Format preferred_format(std::string accept);
+Format preferred_format(std::string_view accept);
 
 struct Label {
 	std::string_view name, value;

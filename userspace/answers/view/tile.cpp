@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/scanner.h"
 
 namespace monitor::view {
 namespace {
@@ -48,8 +49,7 @@ std::vector<LaneName> lanes_of(const Shown &shown, std::string_view text)
 		for (std::size_t cpu = 0; cpu < shown.timeline.cpus().size(); ++cpu)
 			lanes.push_back({'c', cpu});
 	while (text != "c*" && !text.empty()) {
-		const std::string_view name = text.substr(0, text.find(','));
-		text.remove_prefix(std::min(name.size() + 1, text.size()));
+		const std::string_view name = take_until(text, ',');
 		std::size_t place = 0, places = 0;
 		const char kind = name.empty() ? '?' : name[0];
 		if (kind == 'c')

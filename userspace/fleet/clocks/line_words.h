@@ -2,20 +2,18 @@
 // The words of a line of the collector's text files: clock exchanges and clock loops. Untrusted.
 #pragma once
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string_view>
+
+#include "base/scanner.h"
 
 namespace monitor::fleet {
 
 // Removes and returns the part up to the next space. Between two adjacent spaces there is an empty word.
 inline std::string_view next_word(std::string_view &line)
 {
-	const std::size_t end = std::min(line.find(' '), line.size());
-	const std::string_view word = line.substr(0, end);
-	line.remove_prefix(std::min(end + 1, line.size()));
-	return word;
+	return take_until(line, ' ');
 }
 
 // False: the word is not a decimal number.

@@ -36,11 +36,8 @@ public:
 
 	Tree parse()
 	{
-		while (!text_.empty()) {
-			const std::size_t end = std::min(text_.find('\n'), text_.size());
-			line(text_.substr(0, end));
-			text_.remove_prefix(std::min(end + 1, text_.size()));
-		}
+		while (!text_.empty())
+			line(take_until(text_, '\n'));
 		if (!has_subject_)
 			throw Error("{} does not begin with `of cpu`, `of thread` or `of machine`",
 				    readable(tree_.name_));

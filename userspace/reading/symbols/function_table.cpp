@@ -12,6 +12,7 @@
 #include "base/function_starts.h"
 #include "base/go_functions.h"
 #include "base/load.h"
+#include "base/scanner.h"
 
 namespace monitor::symbols {
 namespace {
@@ -95,8 +96,7 @@ std::vector<Function> functions_of_kernel(std::string_view text)
 {
 	std::vector<Function> functions;
 	while (!text.empty()) {
-		const std::string_view line = text.substr(0, text.find('\n'));
-		text.remove_prefix(std::min(line.size() + 1, text.size()));
+		const std::string_view line = take_until(text, '\n');
 		Function function;
 		const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), function.address, 16);
 		if (error != std::errc() || end == line.data() + line.size() || *end != ' ' || !function.address)

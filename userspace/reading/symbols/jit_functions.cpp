@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/scanner.h"
+
 namespace monitor::symbols {
 namespace {
 
@@ -76,8 +78,7 @@ void JitFunctions::add(JitFunction function)
 void JitFunctions::add_map(std::string_view text)
 {
 	while (!text.empty()) {
-		std::string_view line = text.substr(0, text.find('\n'));
-		text.remove_prefix(std::min(line.size() + 1, text.size()));
+		std::string_view line = take_until(text, '\n');
 		if (line.ends_with('\r')) // some programs write CR LF
 			line.remove_suffix(1);
 		JitFunction function;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/scanner.h"
 #include "user_module.h"
 
 namespace monitor::card {
@@ -24,14 +25,9 @@ std::vector<std::uint16_t> KnownClasses::ids_of(std::string_view texts, std::uin
 {
 	const std::size_t known_before = all().size();
 	std::vector<std::uint16_t> ids;
-	const auto next = [&] {
-		const std::string_view text = texts.substr(0, texts.find('\0'));
-		texts.remove_prefix(std::min(text.size() + 1, texts.size()));
-		return text;
-	};
 	while (ids.size() < count && !texts.empty()) {
-		const std::string_view name = next();
-		ids.push_back(classes_.declare(name, next(), declarer));
+		const std::string_view name = take_until(texts, '\0');
+		ids.push_back(classes_.declare(name, take_until(texts, '\0'), declarer));
 	}
 	add_words(known_before);
 	return ids;
