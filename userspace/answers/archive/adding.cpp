@@ -180,8 +180,7 @@ void add_figures(const std::string &folder, const std::string &trace, Added &add
 		added.notes.emplace_back(
 		    "the project has more figures than a measurement can keep: they are computed each time");
 	}
-	for (const std::string &problem : measured.problems)
-		added.notes.push_back(problem);
+	added.notes.insert(added.notes.end(), measured.problems.begin(), measured.problems.end());
 }
 
 bool is_within(const fs::path &path, const fs::path &folder)

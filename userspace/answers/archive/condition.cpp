@@ -68,8 +68,7 @@ std::string with_quoted_dates(const std::string &text)
 	char quote = 0;
 	for (std::size_t at = 0; at < text.size();) {
 		const bool begins = at == 0 || !(is_letter(text[at - 1]) || is_digit(text[at - 1]));
-		const std::size_t length = begins && !quote ? date_length(std::string_view(text).substr(at)) : 0;
-		if (length) {
+		if (const std::size_t length = begins && !quote ? date_length(std::string_view(text).substr(at)) : 0) {
 			made += '"' + text.substr(at, length) + '"';
 			at += length;
 			continue;

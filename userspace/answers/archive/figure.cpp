@@ -24,6 +24,7 @@ namespace {
 using activities::Distribution;
 
 constexpr std::string_view statistics_of_calls[] = {"p50", "p90", "p99", "min", "mean", "max", "total", "count"};
+constexpr std::string_view call_event = "sys_enter_"; // what may precede the name of a call
 constexpr std::size_t max_figure_bytes = 200;
 
 struct OfCall {
@@ -122,8 +123,7 @@ Figure parse_figure(const std::string &text)
 		return {Figure::Kind::cpu, "", rest};
 	if (is_sound && !rest.empty() &&
 	    std::ranges::find(statistics_of_calls, first) != std::end(statistics_of_calls)) {
-		constexpr std::string_view prefix = "sys_enter_";
-		const std::string call = rest.starts_with(prefix) ? rest.substr(prefix.size()) : rest;
+		const std::string call = rest.starts_with(call_event) ? rest.substr(call_event.size()) : rest;
 		if (std::ranges::all_of(call, [](char c) { return is_letter(c) || is_digit(c); }) && !call.empty())
 			return {Figure::Kind::calls, first, call};
 	}

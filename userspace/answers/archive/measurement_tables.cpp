@@ -226,10 +226,8 @@ std::string entry_text(const Entry &entry, const std::string &archive)
 
 std::vector<std::string> complete(Entry &entry, const std::string &archive, const std::vector<Figure> &figures)
 {
-	std::vector<Figure> missing;
-	for (const Figure &figure : figures)
-		if (!entry.figures.contains(figure.text()))
-			missing.push_back(figure);
+	std::vector<Figure> missing = figures;
+	std::erase_if(missing, [&](const Figure &figure) { return entry.figures.contains(figure.text()); });
 	if (missing.empty())
 		return {};
 	Measured measured;
