@@ -88,23 +88,21 @@ private:
 	Statement judge_one(const ByThread &all, const ContradictionText &text) const
 	{
 		std::uint64_t count = 0;
-		const Thread *thread = nullptr;
-		Seen first;
-		for (const auto &[of, seen] : all) {
-			if (of->hidden)
+		const ByThread::value_type *first = nullptr;
+		for (const auto &each : all) {
+			if (each.first->hidden)
 				continue;
-			count += seen.count;
-			if (!thread || seen.time < first.time) {
-				thread = of;
-				first = seen;
-			}
+			count += each.second.count;
+			if (!first || each.second.time < first->second.time)
+				first = &each;
 		}
 		if (!count && !has_any(text.classes))
 			return Statement(text.id, Verdict::not_witnessed, "{}: there are no such events", text.none);
 		if (!count)
 			return {text.id, Verdict::holds, text.none};
+		const auto &[thread, seen] = *first;
 		return Statement(text.id, Verdict::fails, "{} {}, first at {:.9f} s on CPU {}, thread {}", count,
-				 text.some, static_cast<double>(clock_.since_ns(begin_, first.time)) / 1e9, first.cpu,
+				 text.some, static_cast<double>(clock_.since_ns(begin_, seen.time)) / 1e9, seen.cpu,
 				 thread->tid);
 	}
 

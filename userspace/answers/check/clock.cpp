@@ -88,14 +88,12 @@ void judge_sets(const ClockBound &bound, Statements &statements)
 void judge_skew(const trace::Clock &clock, const RecordingInfo &info, Statements &statements)
 {
 	const ClockSkew skew = info.skew();
-	if (!skew.cpus_online || (clock.name != "tsc" && !skew.cpus_compared)) {
-		if (clock.name == "tsc")
-			statements.add(
-			    "clock_skew", Verdict::not_witnessed,
-			    "how far apart the CPUs' clocks are was not measured: the bound does not include it");
+	if (clock.name != "tsc" && !(skew.cpus_online && skew.cpus_compared))
 		return;
-	}
-	if (skew.not_compared)
+	if (!skew.cpus_online)
+		statements.add("clock_skew", Verdict::not_witnessed,
+			       "how far apart the CPUs' clocks are was not measured: the bound does not include it");
+	else if (skew.not_compared)
 		statements.add("clock_skew", Verdict::not_checked,
 			       "the clocks of {} CPUs were not compared with the others', because the recorder's "
 			       "cpuset excludes them: the bound does not include them",

@@ -220,12 +220,10 @@ void KernelTotals::judge_idle(Statements &statements) const
 	else
 		statements.add("idle_states", Verdict::not_witnessed, "idle states: there are no tokens to check");
 	const auto &start = info_.kernel_counts.start->idle_ends, &end = info_.kernel_counts.end->idle_ends;
-	if (!start || !end)
+	if (!start || !end || *end < *start)
 		return statements.add("idle_usage", Verdict::not_witnessed,
-				      "idle states: this kernel has no cpuidle that counts them");
-	if (*end < *start)
-		return statements.add("idle_usage", Verdict::not_witnessed,
-				      "idle states: cpuidle's counts started again, as a CPU was offline");
+				      start && end ? "idle states: cpuidle's counts started again, as a CPU was offline"
+						   : "idle states: this kernel has no cpuidle that counts them");
 	// A CPU that idles without cpuidle (polling, or before its first state) has tokens that cpuidle does not count.
 	// cpuidle counts a state after the token of its end, with interrupts in between: at the first read, each CPU
 	// may have an uncounted one.

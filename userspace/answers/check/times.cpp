@@ -31,6 +31,19 @@ struct TokensOfTime {
 	std::unordered_map<std::string, Place> last; // the last event of each key
 	std::uint64_t close = 0;                     // events too close to the previous one of their key
 
+	void compile(trace::Trace &trace)
+	{
+		const std::string key = time.start_key + (time.end_key == time.start_key ? "" : " = " + time.end_key);
+		try {
+			definition = std::make_unique<activities::Definition>(
+			    activities::compile({time.name, time.start, time.end, "", key, "", false, "--time"},
+						trace.description(), trace.first_time(), filter::Evaluator::probe));
+			pairs = std::make_unique<activities::Pairs>(*definition);
+		} catch (const Error &error) { // the file is untrusted, and no event may have the names
+			refusal = error.what();
+		}
+	}
+
 	void event(const trace::Event &event, const filter::Running &running, std::uint64_t close_ticks)
 	{
 		pairs->event(event, running);
@@ -139,18 +152,8 @@ void judge_times(trace::Trace &trace, const RecordingInfo &info, const std::stri
 	std::vector<TokensOfTime> all;
 	for (const EventTime &time : info.times) {
 		TokensOfTime &added = all.emplace_back(TokensOfTime{time, {}, {}, {}, {}});
-		if (!why_not.empty())
-			continue;
-		const std::string key =
-		    time.start_key == time.end_key ? time.start_key : time.start_key + " = " + time.end_key;
-		try {
-			added.definition = std::make_unique<activities::Definition>(
-			    activities::compile({time.name, time.start, time.end, "", key, "", false, "--time"},
-						trace.description(), trace.first_time(), filter::Evaluator::probe));
-			added.pairs = std::make_unique<activities::Pairs>(*added.definition);
-		} catch (const Error &error) { // the file is untrusted, and no event may have the names
-			added.refusal = error.what();
-		}
+		if (why_not.empty())
+			added.compile(trace);
 	}
 	if (why_not.empty() && !all.empty())
 		pair_tokens(trace, all);
