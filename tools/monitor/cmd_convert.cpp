@@ -224,10 +224,8 @@ public:
 
 	exporting::ProfileOrigin origin() const
 	{
-		return {fmt::format("{} on {}{}{}", info_.command.empty() ? "the machine" : info_.short_command(),
-				    info_.host.empty() ? "?" : info_.host, info_.note.empty() ? "" : ": ", info_.note),
-			clock().wall_ns(fold_.window_begin()), clock().to_ns(fold_.window_end() - fold_.window_begin()),
-			info_.stacks.timer_hz};
+		return {info_.title(), clock().wall_ns(fold_.window_begin()),
+			clock().to_ns(fold_.window_end() - fold_.window_begin()), info_.stacks.timer_hz};
 	}
 
 private:

@@ -33,10 +33,7 @@ void write_system(PacketStream &packets, const analyze::RecordingInfo &info)
 	});
 	packets.packet(perfetto::Sequence::ftrace, [&](pbf_writer &body) {
 		pbf_writer config(body, perfetto::packet_config);
-		config.add_string(
-		    22,
-		    utf8(fmt::format("{} on {}{}{}", info.command.empty() ? "the machine" : info.short_command(),
-				     info.host.empty() ? "?" : info.host, info.note.empty() ? "" : ": ", info.note)));
+		config.add_string(22, utf8(info.title()));
 	});
 }
 

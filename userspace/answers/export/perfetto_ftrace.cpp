@@ -113,10 +113,7 @@ void FtraceBundles::runs(const At &at, std::uint64_t since)
 	OfCpu &cpu = of(at.cpu);
 	const bool was_known = cpu.runs != Task::unknown;
 	add_switch(since, at.cpu, shown_task({cpu.runs, cpu.name}), was_known ? unknown_state : 0, at.task);
-	OfCpu &now = of(at.cpu);
-	now.runs = at.task.tid;
-	now.name = at.task.name;
-	now.is_compact = false; // it may have the same time
+	of(at.cpu).run(at.task, false); // a switch may have the same time
 }
 
 void FtraceBundles::unknown(std::uint64_t time, std::uint32_t cpu)
@@ -157,19 +154,11 @@ void FtraceBundles::sched_switch(const At &at, std::int64_t state, const Task &t
 		add_switch(at.time, at.cpu, at.task, state, next);
 	} else {
 		Switches &all = cpu.bundle.switches;
-		const std::uint64_t now_ns = packets_.ns(at.time);
-		all.times.push_back(now_ns - all.last_ns);
-		all.last_ns = now_ns;
+		all.add(packets_.ns(at.time), next.tid, unknown_prio, name_in(cpu.bundle, next));
 		all.states.push_back(state);
-		all.tids.push_back(next.tid);
-		all.prios.push_back(unknown_prio);
-		all.names.push_back(name_in(cpu.bundle, next));
 		count(at.cpu);
 	}
-	OfCpu &now = of(at.cpu);
-	now.runs = to.tid;
-	now.name = to.name;
-	now.is_compact = true;
+	of(at.cpu).run(to, true);
 }
 
 void FtraceBundles::sched_waking(const At &at, const Task &woken, std::int32_t prio, std::uint32_t target_cpu)
@@ -185,13 +174,8 @@ void FtraceBundles::sched_waking(const At &at, const Task &woken, std::int32_t p
 		return;
 	}
 	Wakings &all = cpu.bundle.wakings;
-	const std::uint64_t now_ns = packets_.ns(at.time);
-	all.times.push_back(now_ns - all.last_ns);
-	all.last_ns = now_ns;
-	all.tids.push_back(woken.tid);
+	all.add(packets_.ns(at.time), woken.tid, prio, name_in(cpu.bundle, woken));
 	all.cpus.push_back(static_cast<std::int32_t>(target_cpu));
-	all.prios.push_back(prio);
-	all.names.push_back(name_in(cpu.bundle, woken));
 	all.flags.push_back((at.in_irq ? flag_hardirq : 0) | (at.in_softirq ? flag_softirq : 0));
 	count(at.cpu);
 }

@@ -54,18 +54,26 @@ private:
 			 std::initializer_list<std::pair<const char *, std::int64_t>> values);
 
 	// Parallel lists of Perfetto's compact form; times are deltas.
-	struct Switches {
+	struct Compact {
 		std::vector<std::uint64_t> times;
-		std::vector<std::int64_t> states;
 		std::vector<std::int32_t> tids, prios;
 		std::vector<std::uint32_t> names;
 		std::uint64_t last_ns = 0;
+
+		void add(std::uint64_t ns, std::int32_t tid, std::int32_t prio, std::uint32_t name)
+		{
+			times.push_back(ns - std::exchange(last_ns, ns));
+			tids.push_back(tid);
+			prios.push_back(prio);
+			names.push_back(name);
+		}
 	};
-	struct Wakings {
-		std::vector<std::uint64_t> times;
-		std::vector<std::int32_t> tids, cpus, prios;
-		std::vector<std::uint32_t> names, flags;
-		std::uint64_t last_ns = 0;
+	struct Switches : Compact {
+		std::vector<std::int64_t> states;
+	};
+	struct Wakings : Compact {
+		std::vector<std::int32_t> cpus;
+		std::vector<std::uint32_t> flags;
 	};
 	struct Bundle {
 		std::string events;
@@ -82,6 +90,13 @@ private:
 		std::string name;                  // of that thread
 		bool is_compact = false;           // the next switch may be compact
 		std::uint64_t lost = 0;
+
+		void run(const Task &task, bool next_is_compact)
+		{
+			runs = task.tid;
+			name = task.name;
+			is_compact = next_is_compact;
+		}
 	};
 
 	OfCpu &of(std::uint32_t cpu);

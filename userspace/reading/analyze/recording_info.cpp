@@ -308,6 +308,12 @@ std::string RecordingInfo::short_command() const
 	return line.size() <= max_length ? line : line.substr(0, max_length - 3) + "...";
 }
 
+std::string RecordingInfo::title() const
+{
+	return fmt::format("{} on {}{}{}", command.empty() ? "the machine" : short_command(), host.empty() ? "?" : host,
+			   note.empty() ? "" : ": ", note);
+}
+
 RecordingInfo recording_of(const trace::Trace &trace)
 {
 	RecordingInfo info = parse_recording(trace.is_generic_ctf() ? "" : trace.recording_json());

@@ -83,6 +83,7 @@ struct RecordingInfo : Contents {
 	std::uint64_t missed() const; // runs of probes that the kernel skipped
 	std::string command_line() const;
 	std::string short_command() const; // of at most 80 characters
+	std::string title() const;         // "COMMAND on HOST: NOTE", for viewers
 };
 
 // The window of all sums and rates: from when all probes were attached until the first was detached; the whole trace if
