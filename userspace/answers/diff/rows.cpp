@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/scanner.h"
+
 namespace monitor::diff {
 namespace {
 
@@ -91,11 +93,8 @@ std::string RowKey::short_what() const
 	if (kind != RowKind::stacks && kind != RowKind::sleeps)
 		return what();
 	std::vector<std::string_view> frames;
-	for (std::string_view rest = shown_name(); !rest.empty();) {
-		const std::size_t end = std::min(rest.find(';'), rest.size());
-		frames.push_back(rest.substr(0, end));
-		rest.remove_prefix(std::min(end + 1, rest.size()));
-	}
+	for (std::string_view rest = shown_name(); !rest.empty();)
+		frames.push_back(take_until(rest, ';'));
 	const std::size_t in_program = program_frames > 0 ? program_frames : frames.size();
 	const std::size_t first = in_program - std::min(in_program, max_shown);
 	std::string text = first > 0 ? "..." : "";

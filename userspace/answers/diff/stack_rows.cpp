@@ -10,9 +10,10 @@ namespace monitor::diff {
 namespace {
 
 using analyze::StackFold;
+using report::StackBy;
 
-// Calls visit(key, innermost function, value) for each stack of a tree; `key` has the item and the owner.
-template <class Visit> void each_stack(const report::Profile &profile, RowKey key, Visit &&visit)
+// Calls visit(key, innermost function, value) for each stack of a tree; `of` has the item and the owner.
+template <class Visit> void each_stack(const report::Profile &profile, const RowKey &of, Visit &&visit)
 {
 	std::vector<std::string> names, shown;
 	for (symbols::FrameName frame : profile.frames) {
@@ -21,12 +22,10 @@ template <class Visit> void each_stack(const report::Profile &profile, RowKey ke
 		names.push_back(report::folded_frame(frame.text()));
 	}
 	for (const report::Profile::Stack &stack : profile.stacks) {
+		RowKey key = of;
 		key.command = profile.frames[stack.frames.front()].function;
 		if (key.command.starts_with("kworker/"))
 			key.command = "kworker"; // as in the rows of threads
-		key.name.clear();
-		key.shown.clear();
-		key.program_frames = 0;
 		for (const std::uint32_t frame : std::span(stack.frames).subspan(1)) {
 			key.name += (key.name.empty() ? "" : ";") + names[frame];
 			key.shown += (key.shown.empty() ? "" : ";") + shown[frame];
@@ -47,17 +46,17 @@ void add_samples(Rows &rows, report::NamedStacks &stacks, const trace::Clock &cl
 		amount.time_ns = *amount.count * 1'000'000'000 / hz;
 	};
 	for (const bool is_ours_too : {true, false}) {
-		const report::CallTree tree =
-		    stacks.tree(report::StackBy::cpu, [&](const StackFold::StackKey &key, const StackFold::Value &) {
-			    return is_ours(*key.thread, ours) == is_ours_too;
-		    });
-		each_stack(
-		    report::profile_of(tree, clock, report::StackBy::cpu, ""), {Item::stack, is_ours_too, "", "", ""},
-		    [&](const RowKey &key, const std::string &function, std::uint64_t samples) {
-			    add(key, samples);
-			    add({Item::function, false, key.command, "", without_build_suffixes(function), 0, function},
-				samples);
-		    });
+		const auto takes = [&](const auto &key, const auto &) {
+			return is_ours(*key.thread, ours) == is_ours_too;
+		};
+		const report::CallTree tree = stacks.tree(StackBy::cpu, takes);
+		const auto add_stack = [&](const RowKey &key, const std::string &function, std::uint64_t samples) {
+			add(key, samples);
+			add({Item::function, false, key.command, "", without_build_suffixes(function), 0, function},
+			    samples);
+		};
+		each_stack(report::profile_of(tree, clock, StackBy::cpu, ""), {Item::stack, is_ours_too, "", "", ""},
+			   add_stack);
 	}
 }
 
@@ -65,12 +64,12 @@ void add_sleeps(Rows &rows, report::NamedStacks &stacks, const trace::Clock &clo
 {
 	using EndedBy = CallTimes::EndedBy;
 	const auto add = [&](Item item, bool of_command, EndedBy ended_by) {
-		const report::CallTree tree = stacks.tree(
-		    report::StackBy::offcpu, [&](const StackFold::StackKey &key, const StackFold::Value &value) {
+		const report::CallTree tree =
+		    stacks.tree(StackBy::offcpu, [&](const StackFold::StackKey &key, const StackFold::Value &value) {
 			    return is_ours(*key.thread, ours) == of_command &&
 				   times.ended_by(*key.thread, value.time, key.waker) == ended_by;
 		    });
-		each_stack(report::profile_of(tree, clock, report::StackBy::offcpu, ""), {item, of_command, "", "", ""},
+		each_stack(report::profile_of(tree, clock, StackBy::offcpu, ""), {item, of_command, "", "", ""},
 			   [&](const RowKey &key, const std::string &, std::uint64_t ns) {
 				   Amount &amount = rows[key];
 				   amount.leads = of_command && ended_by == EndedBy::other;
