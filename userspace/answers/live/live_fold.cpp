@@ -116,6 +116,13 @@ void LiveFold::add_classes()
 		tracker_->add_classes(events_.description());
 }
 
+void LiveFold::forget_ended()
+{
+	const bool asks = ++forgettings_ % between_asking == 0;
+	thread_fold_->forget([asks](const analyze::Thread &thread) { return asks && is_gone(thread); });
+	next_forget_ += forget_ticks_;
+}
+
 bool LiveFold::advance(std::uint64_t time)
 {
 	if (events_.has_new_classes())
@@ -128,9 +135,7 @@ bool LiveFold::advance(std::uint64_t time)
 		if (!events_.advance(until, visitor))
 			return false;
 		if (!end_ && until == next_forget_) {
-			const bool asks = ++forgettings_ % between_asking == 0;
-			thread_fold_->forget([asks](const analyze::Thread &thread) { return asks && is_gone(thread); });
-			next_forget_ += forget_ticks_;
+			forget_ended();
 			continue;
 		}
 		if (end_ || time < next_end_)
@@ -150,6 +155,11 @@ void LiveFold::end_window(std::uint64_t time)
 		stacks_ns_of_window_ = now - std::exchange(stacks_ns_before_, now);
 	}
 	on_window_();
+	begin_window();
+}
+
+void LiveFold::begin_window()
+{
 	if (counters_)
 		counters_->begin_window();
 	if (!forgets_often_)

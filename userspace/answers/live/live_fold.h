@@ -85,6 +85,8 @@ private:
 	void add_classes();
 	void note_loss();
 	void end_window(std::uint64_t time);
+	void begin_window();
+	void forget_ended();
 	Counts by_id(const std::vector<std::uint64_t> &of) const;
 
 	const std::uint64_t window_ns_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "live_stacks.h"
 
-#include "monitor/stack.h"
-
 namespace monitor::live {
 
 LiveStacks::LiveStacks(const analyze::ThreadFold &fold, std::size_t stack_limit, std::size_t frame_limit)
@@ -38,13 +36,10 @@ void LiveStacks::stack_end(std::uint32_t cpu, std::uint64_t id, std::uint32_t fr
 		frames_ += held.frames;
 	}
 	if (frames_ > max_frames_) {
-		drop(id);
-		frames_ -= std::exchange(held.frames, 0);
+		drop_frames(id, held);
 		++left_out_;
 	}
-	std::vector<std::uint64_t> &table = tables_[cpu];
-	table.resize(EDC_STACK_KNOWN);
-	std::uint64_t &known = table[id & (EDC_STACK_KNOWN - 1)];
+	std::uint64_t &known = tables_[cpu][id & (EDC_STACK_KNOWN - 1)];
 	if (known == id)
 		return;
 	++held.tables;
@@ -80,6 +75,12 @@ void LiveStacks::forgotten(const analyze::Thread &thread)
 		ended_processes_.push_back({thread.tgid, fold_.window_end()});
 }
 
+void LiveStacks::drop_frames(std::uint64_t id, Held &held)
+{
+	drop(id);
+	frames_ -= std::exchange(held.frames, 0);
+}
+
 void LiveStacks::drop_unused()
 {
 	for (const std::uint64_t id : std::exchange(open_, {}))
@@ -96,8 +97,7 @@ void LiveStacks::drop_unused()
 			return true;
 		if (slept_at.contains(id))
 			return false;
-		drop(id);
-		frames_ -= held->second.frames;
+		drop_frames(id, held->second);
 		held_.erase(held);
 		return true;
 	});

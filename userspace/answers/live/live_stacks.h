@@ -7,6 +7,7 @@
 // so memory is bounded like the tables.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -19,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "monitor/stack.h"
 #include "reading/analyze/stacks.h"
 #include "reading/analyze/thread_fold.h"
 
@@ -74,12 +76,14 @@ private:
 		std::size_t frames = 0; // number that are kept
 	};
 	bool is_followed(const analyze::Thread &thread) const;
+	void drop_frames(std::uint64_t id, Held &held);
 	void drop_unused();
 
 	const analyze::ThreadFold &fold_;
 	const std::size_t max_frames_;
 	std::int32_t process_ = 0, thread_ = 0;
-	std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> tables_; // per CPU, a copy of the probes' table
+	// Per CPU, a copy of the probes' table.
+	std::unordered_map<std::uint32_t, std::array<std::uint64_t, EDC_STACK_KNOWN>> tables_;
 	std::unordered_map<std::uint64_t, Held> held_;
 	std::vector<std::uint64_t> released_;    // ids in no table
 	std::unordered_set<std::uint64_t> open_; // whose end was not delivered

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <bit>
 #include <limits>
 #include <span>
 #include <unordered_map>
@@ -103,8 +103,7 @@ private:
 	{
 		std::array<char, 16> name{};
 		row.name.copy(name.data(), name.size() - 1);
-		std::uint64_t comm[2];
-		std::memcpy(comm, name.data(), sizeof comm);
+		const auto comm = std::bit_cast<std::array<std::uint64_t, 2>>(name);
 		const Usage &usage = row.usage;
 		post(EDC_ID_STATISTICS_THREAD, row.flags,
 		     {pair(static_cast<std::uint32_t>(row.tid), static_cast<std::uint32_t>(row.tgid)), comm[0], comm[1],
