@@ -85,6 +85,20 @@ private:
 		return weight > series.weight * (is_settled ? heavier : much_heavier);
 	}
 
+	// In favour of one with this weight. False: that may not replace it.
+	bool retire_weakest(double weight, double now_s)
+	{
+		const auto weakest =
+		    std::ranges::min_element(shown_, {}, [](const auto &each) { return each.second.weight; });
+		if (weakest == shown_.end() || !may_replace(weight, weakest->second, now_s))
+			return false;
+		retired_ += weakest->second.value;
+		++retirements_;
+		waiting_[weakest->first] = weakest->second.weight;
+		shown_.erase(weakest);
+		return true;
+	}
+
 	void show_best(double begin_s, double now_s)
 	{
 		std::vector<std::pair<double, Key>> best;
@@ -94,16 +108,8 @@ private:
 		std::ranges::partial_sort(best, best.begin() + static_cast<std::ptrdiff_t>(count));
 		best.resize(count);
 		for (const auto &[negative, key] : best) {
-			if (shown_.size() >= max_) {
-				const auto weakest = std::ranges::min_element(
-				    shown_, {}, [](const auto &each) { return each.second.weight; });
-				if (weakest == shown_.end() || !may_replace(-negative, weakest->second, now_s))
-					return;
-				retired_ += weakest->second.value;
-				++retirements_;
-				waiting_[weakest->first] = weakest->second.weight;
-				shown_.erase(weakest);
-			}
+			if (shown_.size() >= max_ && !retire_weakest(-negative, now_s))
+				return;
 			shown_[key] = {{}, begin_s, -negative};
 			waiting_.erase(key);
 		}
