@@ -75,21 +75,23 @@ Traffic traffic_of(const Arrow &arrow, const Scene &scene, const Layout &layout)
 		return party.tid >= 0 && layout.box_of(party.thread, party.process) == box;
 	};
 	Traffic traffic;
-	if (arrow.event.empty()) {
-		for (const WakeUp &wake_up : scene.wake_ups)
-			if (is_in(wake_up.waker, arrow.from) && is_in(wake_up.wakee, arrow.to))
-				add(traffic, scene, wake_up.time);
-	} else {
-		for (const Posted &posted : scene.posted)
-			if (posted.event == arrow.event && is_in(posted.by, arrow.from))
-				add(traffic, scene, posted.time);
-	}
-	// Whether the kept ones cover all past steps.
-	const auto reaches_back = [&](const auto &kept) {
-		return kept.size() < Recent::max_kept || static_cast<double>(scene.time - kept.back().time) >=
-							     static_cast<double>(scene.step) * past_steps;
+	const auto add_those = [&](const auto &kept, const auto &is_on_arrow) {
+		for (const auto &each : kept)
+			if (is_on_arrow(each))
+				add(traffic, scene, each.time);
+		// Older ones, within the past steps, are not kept.
+		traffic.is_at_least =
+		    kept.size() >= Recent::max_kept &&
+		    static_cast<double>(scene.time - kept.back().time) < static_cast<double>(scene.step) * past_steps;
 	};
-	traffic.is_at_least = arrow.event.empty() ? !reaches_back(scene.wake_ups) : !reaches_back(scene.posted);
+	if (arrow.event.empty())
+		add_those(scene.wake_ups, [&](const WakeUp &wake_up) {
+			return is_in(wake_up.waker, arrow.from) && is_in(wake_up.wakee, arrow.to);
+		});
+	else
+		add_those(scene.posted, [&](const Posted &posted) {
+			return posted.event == arrow.event && is_in(posted.by, arrow.from);
+		});
 	return traffic;
 }
 

@@ -185,18 +185,16 @@ Look look_of_thread(std::int32_t tid, const View &view)
 std::string doing_text(const SceneThread &thread, const Scene &scene, const View &view)
 {
 	const std::string in = thread.call.empty() ? "" : " in " + thread.call;
-	const auto for_how_long = [&] {
-		return " for " + ticks_text(scene.time - std::min(scene.time, thread.since), view);
-	};
+	const std::string for_how_long = " for " + ticks_text(scene.time - std::min(scene.time, thread.since), view);
 	switch (thread.state) {
 	case State::running:
 		return fmt::format("runs on CPU {}{}", thread.cpu ? std::to_string(*thread.cpu) : "?", in);
 	case State::runnable:
-		return fmt::format("ready on CPU {}{}", thread.cpu ? std::to_string(*thread.cpu) : "?", for_how_long());
+		return fmt::format("ready on CPU {}{}", thread.cpu ? std::to_string(*thread.cpu) : "?", for_how_long);
 	case State::throttled:
-		return "throttled" + for_how_long();
+		return "throttled" + for_how_long;
 	case State::blocked:
-		return "sleeps" + in + for_how_long();
+		return "sleeps" + in + for_how_long;
 	case State::dead:
 		return "ended";
 	case State::unknown:

@@ -31,14 +31,19 @@ std::string padded(const std::string &text, std::size_t columns, bool to_right)
 	return to_right ? pad + cut : cut + pad;
 }
 
+std::size_t rounded(double columns)
+{
+	return static_cast<std::size_t>(std::lround(columns));
+}
+
 // A bar from the left edge: full characters and a fraction, at least the narrowest mark for a value above 0.
 std::string bar_right(double columns, const Look &look)
 {
 	if (columns <= 0)
 		return "";
 	if (!look.has_unicode)
-		return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(columns))), '#');
-	const auto eighths = std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(columns * 8)));
+		return std::string(std::max<std::size_t>(1, rounded(columns)), '#');
+	const std::size_t eighths = std::max<std::size_t>(1, rounded(columns * 8));
 	return repeated("█", eighths / 8) + eighths_right[eighths % 8];
 }
 
@@ -47,19 +52,16 @@ std::string bar_text(const Bar &bar, const Scale &scale, std::size_t columns, co
 	if (!bar.value)
 		return "";
 	const auto width = static_cast<double>(columns);
-	const double zero = scale.share(0) * width;
+	const auto at = [&](double value) { return rounded(scale.share(value) * width); };
 	const char *const full = look.has_unicode ? "█" : "#";
 	if (*bar.value < 0) {
-		const auto end = static_cast<std::size_t>(std::lround(zero));
-		const auto begin = std::min(end - std::min<std::size_t>(end, 1),
-					    static_cast<std::size_t>(std::lround(scale.share(*bar.value) * width)));
+		const std::size_t end = at(0), begin = std::min(end - std::min<std::size_t>(end, 1), at(*bar.value));
 		return std::string(begin, ' ') + repeated(full, end - begin);
 	}
 	const std::string known = bar_right((scale.share(*bar.value) - scale.share(0)) * width, look);
-	std::string text = std::string(static_cast<std::size_t>(std::lround(zero)), ' ') + known;
+	std::string text = std::string(at(0), ' ') + known;
 	if (bar.unknown > 0) {
-		const auto end = static_cast<std::size_t>(std::lround(scale.share(*bar.value + bar.unknown) * width));
-		const std::size_t begin = text_width(text);
+		const std::size_t begin = text_width(text), end = at(*bar.value + bar.unknown);
 		const std::size_t hatched = std::max<std::size_t>(1, end - std::min(end, begin));
 		text += repeated(look.has_unicode ? "░" : "?", std::min(hatched, columns - std::min(columns, begin)));
 	}
