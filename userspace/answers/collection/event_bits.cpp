@@ -58,15 +58,14 @@ void EventBits::put_structure(const FieldClass &type)
 	at_bits_ = trace::aligned(at_bits_, type.align_bits);
 	unused_bits_ = 0;
 	for (const trace::Member &member : type.members)
-		put_member(member.type);
+		if (member.type.is_hidden)
+			trace::skip(member.type, view_, at_bits_);
+		else
+			put_member(member.type);
 }
 
 void EventBits::put_member(const FieldClass &type)
 {
-	if (type.is_hidden) {
-		trace::skip(type, view_, at_bits_);
-		return;
-	}
 	if (type.kind != FieldClassKind::optional)
 		return put(type);
 	const FieldClass &element = type.element.front();

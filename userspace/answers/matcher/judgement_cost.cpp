@@ -18,8 +18,7 @@ double judgement_ns(const EventMatcher &matcher, unsigned id)
 	std::vector<double> ns;
 	std::vector<std::array<__u64, EDC_MATCH_VALUES>> values(events);
 	for (auto &event : values)
-		for (__u64 &value : event)
-			value = random() >> random() % 64;
+		std::ranges::generate(event, [&] { return random() >> random() % 64; });
 	std::uint64_t kept = 0;
 	__u64 counts[EDC_MATCH_COUNTS] = {};
 	for (int round = 0; round < rounds; ++round) {

@@ -116,11 +116,10 @@ bool Constraint::takes(std::int64_t value) const
 
 bool Constraint::takes(std::string_view value) const
 {
-	const auto less = [](std::string_view a, std::string_view b) { return a < b; };
 	switch (op) {
 	case Op::equal:
 	case Op::in:
-		return std::binary_search(texts.begin(), texts.end(), value, less);
+		return std::ranges::binary_search(texts, value);
 	case Op::less:
 		return value < texts.front();
 	case Op::less_equal:
@@ -130,10 +129,9 @@ bool Constraint::takes(std::string_view value) const
 	case Op::greater_equal:
 		return value >= texts.front();
 	case Op::glob:
-		return matches(value, [&](const char *text) { return !sqlite3_strglob(texts.front().c_str(), text); });
+		return matches(value, [&](auto *text) { return !sqlite3_strglob(texts.front().c_str(), text); });
 	case Op::like:
-		return matches(value,
-			       [&](const char *text) { return !sqlite3_strlike(texts.front().c_str(), text, 0); });
+		return matches(value, [&](auto *text) { return !sqlite3_strlike(texts.front().c_str(), text, 0); });
 	}
 	return true;
 }
