@@ -47,10 +47,9 @@ void print_model(const tdl::Model &model)
 	report::Table table;
 	for (const char *name : {"block", "field", "at", "bytes", "type", "unit", "meaning"})
 		table.columns.push_back({name, name, report::Unit::text});
-	const auto known = [](const std::string &text) { return text.empty() ? report::Cell() : report::Cell(text); };
 	for (const tdl::FieldRow &row : tdl::rows_of(tdl::compile(model, first_magic(model)).placed))
-		table.rows.push_back(
-		    {row.block, row.field, known(row.at), known(row.size), row.type, row.unit, row.meaning});
+		table.rows.push_back({row.block, row.field, report::cell_of(row.at), report::cell_of(row.size),
+				      row.type, row.unit, row.meaning});
 	fmt::print("{}{}{}\n\n{}", printable(model.name), model.meaning.empty() ? "" : ": ", printable(model.meaning),
 		   report::to_text(table));
 	note_times(model);

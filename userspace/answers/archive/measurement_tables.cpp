@@ -16,15 +16,11 @@ namespace monitor::archive {
 namespace {
 
 using report::Cell;
+using report::cell_of;
 using report::Column;
 using report::Format;
 using report::Table;
 using report::Unit;
-
-Cell cell_of(const std::string &text)
-{
-	return text.empty() ? Cell() : Cell(text);
-}
 
 // Avoids the copies of an initializer list.
 template <class... Cells> void add_row(Table &table, Cells &&...cells)
@@ -32,11 +28,6 @@ template <class... Cells> void add_row(Table &table, Cells &&...cells)
 	std::vector<Cell> &row = table.rows.emplace_back();
 	row.reserve(sizeof...(cells));
 	(row.emplace_back(std::forward<Cells>(cells)), ...);
-}
-
-template <class Number> Cell cell_of(const std::optional<Number> &number)
-{
-	return number ? Cell(*number) : Cell();
 }
 
 std::optional<double> value_of(const Entry &entry, const Figure &figure)
@@ -50,7 +41,7 @@ Cell cell_of(const std::optional<double> &value, const Figure &figure)
 {
 	if (value && figure.unit() == Unit::count && *value >= 0 && *value < 1e15)
 		return static_cast<std::uint64_t>(std::llround(*value));
-	return value ? Cell(*value) : Cell();
+	return report::cell_of(value);
 }
 
 // "2026-11-26 03:45"

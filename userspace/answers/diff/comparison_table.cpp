@@ -16,13 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using report::Cell;
+using report::cell_of;
 using report::Column;
 using report::Unit;
-
-Cell cell(const std::optional<double> &value)
-{
-	return value ? Cell(*value) : Cell();
-}
 
 std::string p_text(const std::optional<double> &p)
 {
@@ -70,11 +66,11 @@ std::vector<Cell> cells(const ComparedRow &row, const std::string &what)
 		key.command,
 		key.thread,
 		what,
-		cell(row.time_ns.before),
-		cell(row.time_ns.after),
-		cell(row.time_ns.difference()),
-		cell(row.time_ns.ratio()),
-		cell(row.share)};
+		cell_of(row.time_ns.before),
+		cell_of(row.time_ns.after),
+		cell_of(row.time_ns.difference()),
+		cell_of(row.time_ns.ratio()),
+		cell_of(row.share)};
 }
 
 bool is_changed(const ComparedRow &row)
@@ -216,13 +212,13 @@ std::string totals_text(const Comparison &comparison)
 	const bool with_p = comparison.tests.is_possible();
 	if (with_p)
 		table.columns.push_back({"p", "p", Unit::text});
-	for (const Total &total : totals_of(comparison)) {
-		if (total.change->before.value_or(0) <= 0 && total.change->after.value_or(0) <= 0)
+	for (const auto &[key, title, change, p] : totals_of(comparison)) {
+		if (change->before.value_or(0) <= 0 && change->after.value_or(0) <= 0)
 			continue;
-		table.rows.push_back({std::string(total.title), cell(total.change->before), cell(total.change->after),
-				      cell(total.change->difference()), cell(total.change->ratio())});
+		table.rows.push_back({std::string(title), cell_of(change->before), cell_of(change->after),
+				      cell_of(change->difference()), cell_of(change->ratio())});
 		if (with_p)
-			table.rows.back().emplace_back(p_text(total.p));
+			table.rows.back().emplace_back(p_text(p));
 	}
 	return report::to_text(table);
 }
@@ -336,7 +332,7 @@ std::string comparison_csv(const Printed &printed, std::size_t max_rows)
 			line.emplace_back(row.leads);
 			for (const std::optional<double> &value :
 			     {row.count.before, row.count.after, row.p, row.corrected_p})
-				line.push_back(cell(value));
+				line.push_back(cell_of(value));
 			table.rows.push_back(std::move(line));
 		}
 	return report::to_csv(table);

@@ -45,18 +45,17 @@ void add_samples(Rows &rows, report::NamedStacks &stacks, const trace::Clock &cl
 		amount.count = amount.count.value_or(0) + samples;
 		amount.time_ns = *amount.count * 1'000'000'000 / hz;
 	};
-	for (const bool is_ours_too : {true, false}) {
+	for (const bool of_command : {true, false}) {
 		const auto takes = [&](const auto &key, const auto &) {
-			return is_ours(*key.thread, ours) == is_ours_too;
+			return is_ours(*key.thread, ours) == of_command;
 		};
-		const report::CallTree tree = stacks.tree(StackBy::cpu, takes);
+		const auto profile = report::profile_of(stacks.tree(StackBy::cpu, takes), clock, StackBy::cpu, "");
 		const auto add_stack = [&](const RowKey &key, const std::string &function, std::uint64_t samples) {
 			add(key, samples);
 			add({Item::function, false, key.command, "", without_build_suffixes(function), 0, function},
 			    samples);
 		};
-		each_stack(report::profile_of(tree, clock, StackBy::cpu, ""), {Item::stack, is_ours_too, "", "", ""},
-			   add_stack);
+		each_stack(profile, {Item::stack, of_command, "", "", ""}, add_stack);
 	}
 }
 

@@ -2,6 +2,7 @@
 #include "activities_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -70,7 +71,7 @@ void add_labels(const activities::Grouping &grouping, const activities::TotalsRo
 		if (label != Label::argument || !text.empty())
 			row.emplace_back(text);
 		if (label == Label::process || label == Label::thread || (label == Label::argument && text.empty()))
-			row.push_back(number ? Cell(*number) : Cell());
+			row.push_back(cell_of(number));
 	}
 }
 
@@ -94,10 +95,7 @@ void add_columns(const activities::Totals &totals, std::vector<Column> &columns)
 		add("errors", "errors", Unit::count, 3, "of these with an error as their result");
 	add("total_ns", "total", Unit::nanoseconds, 0,
 	    is_sleep ? "time from going to sleep to being woken" : "time from begin to end, also when not running");
-	add("mean_ns", "mean", Unit::nanoseconds, 5, "of one");
-	add("p50_ns", "p50", Unit::nanoseconds, 7, "that half of them do not exceed");
-	add("p99_ns", "p99", Unit::nanoseconds, 6, "that 99 % of them do not exceed");
-	add("max_ns", "max", Unit::nanoseconds, 2, "the longest one");
+	std::ranges::move(duration_columns(), std::back_inserter(columns));
 	if (is_sleep)
 		add("transfer_ns", "wake-up to CPU", Unit::nanoseconds, 8,
 		    "the time after these wake-ups, in all, until the thread had a CPU");
@@ -119,18 +117,24 @@ void add_shares(const activities::Span &total, const KnownShares &known, std::ve
 	row.push_back(share(known.cpu, rest, total.ticks));
 }
 
+// Of another tracer's trace.
+const char *why_no_events(const analyze::EventKinds &kinds, bool of_calls)
+{
+	if (of_calls && !kinds.has_calls())
+		return "this trace has no entries and exits of system calls, from which this table is made (LTTng: "
+		       "syscall_entry_*, syscall_exit_*; perf: raw_syscalls:sys_enter, raw_syscalls:sys_exit)";
+	if (!of_calls && !kinds.has(analyze::EventMeaning::sched_waking))
+		return "this trace has no sched_waking events, so it does not show how long a thread slept and who "
+		       "ended that";
+	return "";
+}
+
 } // namespace
 
 std::string why_no_states(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds, bool of_calls)
 {
-	if (!info.present && of_calls && !kinds.has_calls())
-		return "this trace has no entries and exits of system calls, from which this table is made (LTTng: "
-		       "syscall_entry_*, syscall_exit_*; perf: raw_syscalls:sys_enter, raw_syscalls:sys_exit)";
-	if (!info.present && !of_calls && !kinds.has(analyze::EventMeaning::sched_waking))
-		return "this trace has no sched_waking events, so it does not show how long a thread slept and who "
-		       "ended that";
 	if (!info.present)
-		return "";
+		return why_no_events(kinds, of_calls);
 	const std::string names =
 	    of_calls ? info.partial_of({"sys_enter", "sys_exit"}) : info.partial_of({"sched_waking"});
 	if (!names.empty())
@@ -338,12 +342,11 @@ std::string patched_functions_text(const activities::PatchedFunctions &patched_f
 		text += fmt::format("{} sleds could not be patched, as their process may not write code or has other "
 				    "code there: the calls of their functions are missing\n",
 				    count_text(patched_functions.refused_sleds()));
+	const std::optional<double> ns = cost_of(patched_functions, info);
 	if (patched_functions.events())
-		text +=
-		    fmt::format("patched functions: {} events", count_text(patched_functions.events())) +
-		    (cost_of(patched_functions, info) ? fmt::format(", which took about {} in all\n",
-								    duration_text(*cost_of(patched_functions, info)))
-						      : "; what they took is unknown\n");
+		text += fmt::format("patched functions: {} events{}\n", count_text(patched_functions.events()),
+				    ns ? fmt::format(", which took about {} in all", duration_text(*ns))
+				       : "; what they took is unknown");
 	return text;
 }
 

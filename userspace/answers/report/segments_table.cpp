@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "segments_table.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,18 +23,14 @@ std::vector<Column> columns_by(SegmentBy by)
 	if (by == SegmentBy::cpu) {
 		columns.push_back({"cpu", "CPU", Unit::count, 0, "its number"});
 	} else {
-		const bool by_thread = by == SegmentBy::thread;
-		const char *whose = by_thread ? "thread" : "process";
+		const auto [whose, number] =
+		    by == SegmentBy::thread ? std::pair("thread", "tid") : std::pair("process", "pid");
 		columns.push_back({whose, whose, Unit::text, 0, "whose they are"});
-		const char *number = by_thread ? "tid" : "pid";
 		columns.push_back({number, number, Unit::count, 4, "its number"});
 	}
 	columns.push_back({"count", "count", Unit::count, 1, "how many"});
 	columns.push_back({"total_ns", "total", Unit::nanoseconds, 0, "time from the one event to the other"});
-	columns.push_back({"mean_ns", "mean", Unit::nanoseconds, 5, "of one"});
-	columns.push_back({"p50_ns", "p50", Unit::nanoseconds, 7, "that half of them do not exceed"});
-	columns.push_back({"p99_ns", "p99", Unit::nanoseconds, 6, "that 99 % of them do not exceed"});
-	columns.push_back({"max_ns", "max", Unit::nanoseconds, 2, "the longest one"});
+	std::ranges::move(duration_columns(), std::back_inserter(columns));
 	return columns;
 }
 
@@ -59,24 +57,21 @@ Table segments_table(const analyze::SegmentFold &fold, const analyze::CountersIn
 
 std::string segments_text(const analyze::SegmentFold &fold, const analyze::RecordingInfo &info)
 {
-	std::string text;
 	if (fold.resets() == 0)
 		return "nothing reset the counters\n";
-	if (fold.rows().empty())
-		text = fmt::format("{} resets, but no two in succession: use --by cpu to show what was counted between "
-				   "those of different threads\n",
-				   count_text(fold.resets()));
-	if (fold.interrupted())
-		text += fmt::format("{} segments are in no row, because events were lost within them\n",
-				    count_text(fold.interrupted()));
-	if (fold.unknown())
-		text +=
-		    fmt::format("{} resets are in no row, because it is unknown who ran\n", count_text(fold.unknown()));
+	std::string text;
+	const auto add = [&text](std::uint64_t number, const char *what) {
+		if (number)
+			text += fmt::format("{} {}\n", count_text(number), what);
+	};
+	add(fold.rows().empty() ? fold.resets() : 0, "resets, but no two in succession: use --by cpu to show what was "
+						     "counted between those of different threads");
+	add(fold.interrupted(), "segments are in no row, because events were lost within them");
+	add(fold.unknown(), "resets are in no row, because it is unknown who ran");
 	for (const analyze::ClassCounts &counts : info.classes)
-		if (counts.id == EDC_ID_COUNTERS_RESET && counts.too_deep)
-			text += fmt::format("{} resets were lost where their threads were preempted in the probe: each "
-					    "merged two segments into one\n",
-					    count_text(counts.too_deep));
+		if (counts.id == EDC_ID_COUNTERS_RESET)
+			add(counts.too_deep, "resets were lost where their threads were preempted in the probe: each "
+					     "merged two segments into one");
 	return text;
 }
 

@@ -2,6 +2,7 @@
 #include "stacks_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -70,21 +71,21 @@ std::uint64_t innermost(const CallTree &tree, bool (*is_such)(const symbols::Fra
 	return sum;
 }
 
-// The last of a chain of nodes of one recursive function that have no other children worth showing.
-std::uint32_t end_of_recursion(const CallTree &tree, std::uint32_t number, double min_amount, std::size_t &calls)
+// The last of a chain of nodes of one recursive function that have no other children worth showing, and its length.
+std::pair<std::uint32_t, std::size_t> end_of_recursion(const CallTree &tree, std::uint32_t number, double min_amount)
 {
-	for (calls = 1;; ++calls) {
+	for (std::size_t calls = 1;; ++calls) {
 		const CallNode &node = tree.nodes()[number];
 		std::uint32_t only = 0;
 		for (const std::uint32_t child : node.children) {
 			if (static_cast<double>(tree.nodes()[child].total) < min_amount)
 				continue;
 			if (only || tree.nodes()[child].name != node.name)
-				return number;
+				return {number, calls};
 			only = child;
 		}
 		if (!only)
-			return number;
+			return {number, calls};
 		number = only;
 	}
 }
@@ -109,9 +110,9 @@ Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by)
 		const symbols::FrameName &name = tree.name(function.name);
 		table.rows.push_back({percent_of(function.self, tree.total()), percent_of(function.total, tree.total()),
 				      amount(function.self, clock, by), amount(function.total, clock, by),
-				      name.module.empty() ? Cell() : Cell(name.module), name.function});
+				      cell_of(name.module), name.function});
 		if (tree.has_lines())
-			table.rows.back().push_back(name.line.empty() ? Cell() : Cell(name.line));
+			table.rows.back().push_back(cell_of(name.line));
 	}
 	return table;
 }
@@ -120,22 +121,21 @@ std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy 
 {
 	std::string text;
 	const double min_amount = least * static_cast<double>(tree.total());
-	const auto print = [&](const auto &self, std::uint32_t number, std::size_t depth) -> void {
-		const CallNode &node = tree.nodes()[number];
-		if (static_cast<double>(node.total) < min_amount || depth > max_printed_depth)
-			return;
-		std::size_t calls;
-		const std::uint32_t last = end_of_recursion(tree, number, min_amount, calls);
-		const std::string line =
-		    fmt::format("{:6.1f} %  {:>10}  {:{}}{}{}", percent_of(node.total, tree.total()),
-				amount_text(node.total, clock, by), "", depth, printable(tree.name(node).text()),
-				calls > 1 ? fmt::format("  ({} recursive calls)", calls - 1) : "");
-		text += cut_text(line, max_width) + "\n";
-		for (const std::uint32_t child : tree.nodes()[last].children)
-			self(self, child, depth + 1);
+	const auto print_children = [&](const auto &self, std::uint32_t parent, std::size_t depth) -> void {
+		for (const std::uint32_t number : tree.nodes()[parent].children) {
+			const CallNode &node = tree.nodes()[number];
+			if (static_cast<double>(node.total) < min_amount || depth > max_printed_depth)
+				continue;
+			const auto [last, calls] = end_of_recursion(tree, number, min_amount);
+			const std::string line = fmt::format(
+			    "{:6.1f} %  {:>10}  {:{}}{}{}", percent_of(node.total, tree.total()),
+			    amount_text(node.total, clock, by), "", depth, printable(tree.name(node).text()),
+			    calls > 1 ? fmt::format("  ({} recursive calls)", calls - 1) : "");
+			text += cut_text(line, max_width) + "\n";
+			self(self, last, depth + 1);
+		}
 	};
-	for (const std::uint32_t process : tree.nodes()[0].children)
-		print(print, process, 0);
+	print_children(print_children, 0, 0);
 	return text;
 }
 

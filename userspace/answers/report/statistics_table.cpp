@@ -168,6 +168,15 @@ Cell plain_cell(std::int64_t value)
 	return value >= 0 ? Cell(static_cast<std::uint64_t>(value)) : Cell(static_cast<double>(value));
 }
 
+// Of a number, or of a duration in ticks of this clock.
+std::string value_text(std::int64_t value, const trace::Clock *ticks)
+{
+	if (ticks)
+		return duration_text(ns_of(static_cast<double>(value), *ticks));
+	const auto bits = static_cast<std::uint64_t>(value);
+	return value < 0 ? '-' + count_text(0 - bits) : count_text(bits);
+}
+
 nlohmann::ordered_json cells_json(const std::vector<activities::Cell> &cells, const ThreadTable &threads)
 {
 	auto all = nlohmann::ordered_json::array();
@@ -211,8 +220,7 @@ Table frequencies_table(const statistics::Frequencies &frequencies, const trace:
 		const trace::EventClass &cls = *description.classes()[keyed.cls];
 		std::vector<Cell> row = by_cells(keyed.cells, by, threads);
 		row.insert(row.begin(), cls.name);
-		row.emplace_back(keyed.group.count);
-		row.emplace_back(rate_of(keyed.group.count, wall_ns));
+		row.insert(row.end(), {keyed.group.count, rate_of(keyed.group.count, wall_ns)});
 		add_shape(row, keyed.group.between, [&](double ticks) { return ns_of(ticks, description.clock); });
 		ordered.emplace(cls.name + ' ' + text_of(keyed.cells, threads), std::move(row));
 	}
@@ -273,22 +281,19 @@ Table joined(const std::vector<std::pair<std::string, Table>> &parts)
 {
 	Table all;
 	all.columns.push_back({"activity", "activity", Unit::text});
-	const auto place = [&](const Column &wanted) {
-		return static_cast<std::size_t>(std::find_if(all.columns.begin(), all.columns.end(),
-							     [&](const Column &has) { return has.key == wanted.key; }) -
-						all.columns.begin());
-	};
+	const auto find = [&](const std::string &key) { return std::ranges::find(all.columns, key, &Column::key); };
 	for (const bool is_measured : {false, true}) // key columns come first
 		for (const auto &[name, part] : parts)
 			for (const Column &column : part.columns)
-				if ((column.unit != Unit::text) == is_measured && place(column) == all.columns.size())
+				if ((column.unit != Unit::text) == is_measured && find(column.key) == all.columns.end())
 					all.columns.push_back(column);
 	for (const auto &[name, part] : parts)
 		for (const auto &row : part.rows) {
 			std::vector<Cell> &made = all.rows.emplace_back(all.columns.size());
 			made.front() = name;
 			for (std::size_t i = 0; i < row.size(); ++i)
-				made[place(part.columns[i])] = row[i];
+				made[static_cast<std::size_t>(find(part.columns[i].key) - all.columns.begin())] =
+				    row[i];
 		}
 	return all;
 }
@@ -328,12 +333,7 @@ std::string unpaired_json(const activities::Pairs &pairs)
 std::vector<Bins> bins_of(const activities::Rows &rows, const ThreadTable &threads, const trace::Clock *ticks,
 			  std::size_t max_rows)
 {
-	const auto shown = [&](std::int64_t value) {
-		if (ticks)
-			return duration_text(ns_of(static_cast<double>(value), *ticks));
-		const auto bits = static_cast<std::uint64_t>(value);
-		return value < 0 ? '-' + count_text(0 - bits) : count_text(bits);
-	};
+	const auto shown = [&](std::int64_t value) { return value_text(value, ticks); };
 	constexpr std::int64_t max_doubled = std::int64_t(1) << 61;
 	std::vector<Bins> all;
 	for (const activities::DistributionRow *row : largest(rows, threads, max_rows)) {

@@ -94,10 +94,8 @@ void use_periods(Summary &summary, const analyze::Periods &periods, const analyz
 	summary.wall_ns = static_cast<double>(clock.to_ns(periods.ticks));
 	summary.recorder_cpu_ns = static_cast<double>(periods.recorder_ns);
 	summary.lost_by_cpu.clear();
-	if (periods.lossy && !periods.lost)
-		summary.lost.reset(); // not counted yet
-	else
-		summary.lost = periods.lost;
+	const bool is_counted = periods.lost || !periods.lossy; // what was lost
+	summary.lost = is_counted ? std::optional(periods.lost) : std::nullopt;
 	if (!info.complete())
 		return;
 	analyze::RecordingInfo counted;

@@ -168,6 +168,14 @@ std::string csv_name(const std::string &name)
 	return name.find_first_of(",\"") == std::string::npos && printable(name) == name ? name : csv_text(name);
 }
 
+std::vector<Column> duration_columns()
+{
+	return {{"mean_ns", "mean", Unit::nanoseconds, 5, "of one"},
+		{"p50_ns", "p50", Unit::nanoseconds, 7, "that half of them do not exceed"},
+		{"p99_ns", "p99", Unit::nanoseconds, 6, "that 99 % of them do not exceed"},
+		{"max_ns", "max", Unit::nanoseconds, 2, "the longest one"}};
+}
+
 std::size_t Table::column(const std::string &name) const
 {
 	std::string all;

@@ -31,7 +31,20 @@ inline Column recorded_column()
 	return {"recorded", "", Unit::flag, 0, "of the recorded command or a descendant"};
 }
 
+// Of durations, beside their count and total.
+std::vector<Column> duration_columns();
+
 using Cell = std::variant<std::monostate, std::string, std::uint64_t, double, bool>;
+
+// Of a value that may be unknown; of a text that may be: "".
+template <class Value> Cell cell_of(const std::optional<Value> &value)
+{
+	return value ? Cell(*value) : Cell();
+}
+inline Cell cell_of(const std::string &text)
+{
+	return text.empty() ? Cell() : Cell(text);
+}
 
 // What charts show of a table (answers/plot/).
 struct Figure {

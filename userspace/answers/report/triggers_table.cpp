@@ -59,14 +59,14 @@ Table triggers_table(const std::vector<FiringRow> &rows, const trace::Trace &tra
 		cells.emplace_back(row.name);
 		cells.push_back(fired.cpu == EDC_CPU_UNKNOWN ? Cell() : Cell(std::uint64_t(fired.cpu)));
 		cells.push_back(fired.tid < 0 ? Cell() : Cell(static_cast<std::uint64_t>(fired.tid)));
-		cells.push_back(row.thread.empty() ? Cell() : Cell(row.thread));
-		cells.push_back(row.cause.empty() ? Cell() : Cell(row.cause));
+		cells.push_back(cell_of(row.thread));
+		cells.push_back(cell_of(row.cause));
 		cells.push_back(
 		    fired.began ? Cell(static_cast<double>(clock.to_ns(fired.time - std::min(fired.time, fired.began))))
 				: Cell());
 		cells.push_back(row.has_key ? Cell(std::to_string(static_cast<std::int64_t>(fired.key))) : Cell());
 		if (any_marks)
-			cells.push_back(row.mark.empty() ? Cell() : Cell(row.mark));
+			cells.push_back(cell_of(row.mark));
 		if (any_samples)
 			cells.push_back(row.spread ? Cell(static_cast<double>(clock.to_ns(*row.spread))) : Cell());
 	}

@@ -29,9 +29,10 @@ Cell whole_ns(const std::optional<double> &ns)
 	return ns ? Cell(static_cast<std::uint64_t>(*ns + 0.5)) : Cell();
 }
 
-void add_cells(std::vector<Cell> &row, const VirtualTime &time)
+void add_cells(std::vector<Cell> &row, const VirtualTime &time, bool is_measured = true)
 {
-	for (const std::optional<double> &ns : {std::optional(time.measured), time.value, time.low, time.high})
+	const auto measured = is_measured ? std::optional(time.measured) : std::nullopt;
+	for (const std::optional<double> &ns : {measured, time.value, time.low, time.high})
 		row.push_back(whole_ns(ns));
 }
 
@@ -176,12 +177,8 @@ void VirtualReport::add_row(const Grouping &grouping, const Grouping::Row &of, c
 	refused_ += row.is_refused();
 	add_cells(cells, row.cpu);
 	cells.push_back(sum.usage.cpu() ? Cell(row.overhead * 100) : Cell());
-	add_cells(cells, row.waiting);
-	add_cells(cells, row.blocked);
-	if (!with_wakings_)
-		for (std::size_t i = 0; i < table_.columns.size(); ++i)
-			if (table_.columns[i].key == "waiting_ns" || table_.columns[i].key == "blocked_ns")
-				cells[i] = {};
+	add_cells(cells, row.waiting, with_wakings_);
+	add_cells(cells, row.blocked, with_wakings_);
 	table_.rows.push_back(std::move(cells));
 }
 

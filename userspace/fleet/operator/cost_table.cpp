@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "base/escape.h"
@@ -15,6 +14,7 @@ namespace monitor::fleet_operator {
 namespace {
 
 using report::Cell;
+using report::cell_of;
 using report::Unit;
 using untrusted_json::member;
 using Number = std::optional<std::uint64_t>;
@@ -73,14 +73,9 @@ Flow flow_of_sum(const std::optional<double> &rate, const std::optional<double> 
 	return flow;
 }
 
-template <class Value> Cell cell(const std::optional<Value> &value, double factor = 1)
+Cell percent(const std::optional<double> &share)
 {
-	if (!value)
-		return {};
-	if constexpr (std::is_same_v<Value, double>)
-		return *value * factor;
-	else
-		return *value;
+	return share ? Cell(*share * 100) : Cell();
 }
 
 Cell rounded(const std::optional<double> &value, double factor)
@@ -108,11 +103,10 @@ struct Row {
 
 void add(report::Table &table, const Row &row)
 {
-	table.rows.push_back({row.part, printable(row.host), cell(row.cost.bytes), cell(row.cost.messages),
-			      cell(row.cost.cpu_ns), rounded(quotient(row.cost.cpu_ns, row.bytes), 1048576),
-			      cell(row.cost.elapsed_ns), cell(row.flow.rate), rounded(row.flow.demand_ns, 1),
-			      cell(row.flow.utilization, 100), hosts_at_full(row.hosts, row.flow.utilization),
-			      row.note});
+	table.rows.push_back({row.part, printable(row.host), cell_of(row.cost.bytes), cell_of(row.cost.messages),
+			      cell_of(row.cost.cpu_ns), rounded(quotient(row.cost.cpu_ns, row.bytes), 1048576),
+			      cell_of(row.cost.elapsed_ns), cell_of(row.flow.rate), rounded(row.flow.demand_ns, 1),
+			      percent(row.flow.utilization), hosts_at_full(row.hosts, row.flow.utilization), row.note});
 }
 
 struct Sums {
