@@ -90,13 +90,9 @@ Json Groups::json(const Timeline &timeline, const Rows &rows) const
 	for (std::size_t by = 0; by < names.size(); ++by) {
 		Json &list = json[names[by]] = Json::array();
 		for (const Group &group : groups_[by]) {
-			std::vector<std::uint32_t> of_threads;
+			std::set<std::uint32_t> of_threads;
 			for (const std::uint32_t place : group.threads)
-				if (const std::uint32_t row = rows.row_of(place);
-				    of_threads.empty() || of_threads.back() != row)
-					of_threads.push_back(row);
-			std::ranges::sort(of_threads);
-			of_threads.erase(std::unique(of_threads.begin(), of_threads.end()), of_threads.end());
+				of_threads.insert(rows.row_of(place));
 			list.push_back({{"name", group.name},
 					{"pid", group.pid},
 					{"ran", group.ran(timeline)},

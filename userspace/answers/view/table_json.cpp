@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "table_json.h"
 
+#include <iterator>
 #include <map>
 
 #include "answers/report/activities_table.h"
@@ -22,26 +23,10 @@ const std::map<std::string, report::GroupBy> groupings = {{"process", report::Gr
 
 const char *unit_text(report::Unit unit)
 {
-	switch (unit) {
-	case report::Unit::count:
-	case report::Unit::bytes:
-		return "count";
-	case report::Unit::ratio:
-		return "ratio";
-	case report::Unit::nanoseconds:
-		return "ns";
-	case report::Unit::instant:
-		return "instant";
-	case report::Unit::percent:
-		return "percent";
-	case report::Unit::flag:
-		return "flag";
-	case report::Unit::difference:
-		return "difference";
-	case report::Unit::text:
-		break;
-	}
-	return "text";
+	constexpr const char *texts[] = {"text",    "count",   "ratio", "ns",   "difference",
+					 "instant", "percent", "flag",  "count"};
+	static_assert(std::size(texts) == static_cast<std::size_t>(report::Unit::bytes) + 1);
+	return texts[static_cast<std::size_t>(unit)];
 }
 
 // Totals of the threads that ran in the part, in ticks; null: not recorded.
@@ -62,6 +47,20 @@ Json threads_json(const analyze::ThreadFold &fold, const analyze::RecordingInfo 
 		{"waiting", waiting},
 		{"throttled", info.tells_throttled() ? Json(throttled) : Json()},
 		{"blocked", blocked}};
+}
+
+report::UsageOptions options_of(const trace::Trace &trace, const analyze::RecordingInfo &info,
+				const analyze::Recorded &recorded, const std::string &by)
+{
+	report::UsageOptions options;
+	options.grouping.by = groupings.at(by);
+	options.grouping.filtering = info.filtering();
+	if (by == "cgroup")
+		options.grouping.cgroup_paths = selection::cgroup_paths(trace.directory());
+	options.recorded = recorded;
+	options.with_sleepers = false;
+	options.max_rows = max_usage_rows;
+	return options;
 }
 
 } // namespace
@@ -98,23 +97,12 @@ Json usage_json(const analyze::ThreadFold &fold, const trace::Trace &trace, cons
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::Recorded recorded = analyze::recorded(trace, info, fold.kinds());
 	std::size_t left_out = 0;
-	const auto with_threads = [&](const report::Table &table) {
-		Json made = table_json(table);
-		made["left_out"] = left_out;
-		made["threads"] = threads_json(fold, info);
-		return made;
-	};
-	if (by == "cpu")
-		return with_threads(report::cpu_table(fold, clock, info, recorded));
-	report::UsageOptions options;
-	options.grouping.by = groupings.at(by);
-	options.grouping.filtering = info.filtering();
-	if (by == "cgroup")
-		options.grouping.cgroup_paths = selection::cgroup_paths(trace.directory());
-	options.recorded = recorded;
-	options.with_sleepers = false;
-	options.max_rows = max_usage_rows;
-	return with_threads(report::without_left_out(report::usage_table(fold, clock, options, &left_out)));
+	Json made = table_json(by == "cpu" ? report::cpu_table(fold, clock, info, recorded)
+					   : report::without_left_out(report::usage_table(
+						 fold, clock, options_of(trace, info, recorded, by), &left_out)));
+	made["left_out"] = left_out;
+	made["threads"] = threads_json(fold, info);
+	return made;
 }
 
 } // namespace monitor::view

@@ -28,26 +28,28 @@ std::string text_of(const HttpRequest &request, const std::string &name)
 	return found == request.query.end() ? "" : found->second;
 }
 
+// Leaves it as it is if the request does not have it.
+template <class Number> void take_number(const HttpRequest &request, const std::string &name, auto &to)
+{
+	if (request.query.contains(name))
+		to = number_of<Number>(request, name);
+}
+
 CasesWanted cases_of(const HttpRequest &request)
 {
 	const std::map<std::string, CasesWanted::Of> kinds = {
 	    {"calls", CasesWanted::Of::calls}, {"sleeps", CasesWanted::Of::sleeps}, {"waits", CasesWanted::Of::waits}};
-	const auto has = [&](const char *name) { return request.query.contains(name); };
 	const auto of = kinds.find(text_of(request, "of"));
 	if (of == kinds.end())
 		throw Error("there are cases of calls, sleeps and waits");
 	CasesWanted wanted;
 	wanted.of = of->second;
-	if (has("pid"))
-		wanted.pid = number_of<std::int32_t>(request, "pid");
-	if (has("tid"))
-		wanted.tid = number_of<std::int32_t>(request, "tid");
-	if (has("call"))
+	take_number<std::int32_t>(request, "pid", wanted.pid);
+	take_number<std::int32_t>(request, "tid", wanted.tid);
+	take_number<std::uint64_t>(request, "min", wanted.min_ticks);
+	take_number<std::uint64_t>(request, "max", wanted.max_ticks);
+	if (request.query.contains("call"))
 		wanted.call = text_of(request, "call");
-	if (has("min"))
-		wanted.min_ticks = number_of<std::uint64_t>(request, "min");
-	if (has("max"))
-		wanted.max_ticks = number_of<std::uint64_t>(request, "max");
 	return wanted;
 }
 
