@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <poll.h>
@@ -152,25 +153,24 @@ private:
 	static std::optional<KeyPress> key_of(wint_t code, bool is_function_key)
 	{
 		using What = KeyPress::What;
-		constexpr std::pair<wint_t, What> function_keys[] = {
-		    {KEY_LEFT, What::left},          {KEY_RIGHT, What::right},   {KEY_UP, What::up},
-		    {KEY_DOWN, What::down},          {KEY_PPAGE, What::page_up}, {KEY_NPAGE, What::page_down},
-		    {KEY_HOME, What::home},          {KEY_END, What::end},       {KEY_ENTER, What::enter},
-		    {KEY_BACKSPACE, What::backspace}};
-		constexpr std::pair<wint_t, What> characters[] = {{'\t', What::tab},      {'\r', What::enter},
-								  {'\n', What::enter},    {27, What::escape},
-								  {127, What::backspace}, {8, What::backspace}};
-		for (const auto &[each, what] : function_keys)
-			if (is_function_key && each == code)
+		// Whether it is a function key, its code, what it does.
+		constexpr std::tuple<bool, wint_t, What> keys[] = {
+		    {true, KEY_LEFT, What::left},     {true, KEY_RIGHT, What::right},
+		    {true, KEY_UP, What::up},         {true, KEY_DOWN, What::down},
+		    {true, KEY_PPAGE, What::page_up}, {true, KEY_NPAGE, What::page_down},
+		    {true, KEY_HOME, What::home},     {true, KEY_END, What::end},
+		    {true, KEY_ENTER, What::enter},   {true, KEY_BACKSPACE, What::backspace},
+		    {false, '\t', What::tab},         {false, '\r', What::enter},
+		    {false, '\n', What::enter},       {false, 27, What::escape},
+		    {false, 127, What::backspace},    {false, 8, What::backspace}};
+		for (const auto &[is_function, each, what] : keys)
+			if (is_function == is_function_key && each == code)
 				return KeyPress{what};
-		if (is_function_key && code >= KEY_F(1) && code <= KEY_F(12))
+		if (!is_function_key)
+			return KeyPress{What::character, static_cast<char32_t>(code)};
+		if (code >= KEY_F(1) && code <= KEY_F(12))
 			return KeyPress{What::function, static_cast<char32_t>(code - KEY_F0)};
-		if (is_function_key)
-			return {};
-		for (const auto &[each, what] : characters)
-			if (each == code)
-				return KeyPress{what};
-		return KeyPress{What::character, static_cast<char32_t>(code)};
+		return {};
 	}
 
 	SCREEN *screen_ = nullptr;

@@ -38,6 +38,16 @@ constexpr const char *help[] = {
     "passed; switches, calls, faults and migrations a second. - is not known, never 0.",
 };
 
+// Calls draw(part, top, bottom) for parts of about the same height.
+template <class Draw> void draw_parts(unsigned top, unsigned bottom, std::size_t parts, Draw &&draw)
+{
+	for (std::size_t part = 0; part < parts; ++part) {
+		const auto end = top + (bottom - std::min(bottom, top)) / static_cast<unsigned>(parts - part);
+		draw(part, top, std::min(end, bottom));
+		top = end;
+	}
+}
+
 std::string rate_text(std::uint64_t count, double seconds)
 {
 	return seconds > 0 ? short_count(static_cast<double>(count) / seconds) : "-";
@@ -263,15 +273,13 @@ void Top::draw_stacks(Cells &cells, unsigned top, unsigned bottom) const
 	    stacks->process == levels_.back().wanted.followed && stacks->thread == levels_.back().wanted.thread;
 	if (const std::string note = stacks_note(*stacks); !note.empty() && top < bottom)
 		cells.text(top++, 0, note, faint);
-	for (std::size_t left = stacks->kinds.size(); left > 0; --left) {
-		const NamedWindow::StackTotals &kind = stacks->kinds[stacks->kinds.size() - left];
-		const auto end = top + (bottom - std::min(bottom, top)) / static_cast<unsigned>(left);
-		draw_table(cells, top, std::min(end, bottom),
+	draw_parts(top, bottom, stacks->kinds.size(), [&](std::size_t part, unsigned begin, unsigned end) {
+		const NamedWindow::StackTotals &kind = stacks->kinds[part];
+		draw_table(cells, begin, end,
 			   is_there ? stacks_table(kind, cells.columns() - std::min(cells.columns(), numbers))
 				    : report::Table(),
 			   is_there ? stacks_title(kind).c_str() : "Its stacks, with the next figures");
-		top = end;
-	}
+	});
 }
 
 void Top::draw_details(Cells &cells, unsigned top, unsigned bottom) const
@@ -289,12 +297,9 @@ void Top::draw_details(Cells &cells, unsigned top, unsigned bottom) const
 	if (refresh_->activities)
 		parts.push_back({&*refresh_->activities, "Its activities that ended"});
 	const report::Table none;
-	for (std::size_t left = parts.size(); left > 0; --left) {
-		const Part &part = parts[parts.size() - left];
-		const auto end = top + (bottom - std::min(bottom, top)) / static_cast<unsigned>(left);
-		draw_table(cells, top, std::min(end, bottom), is_there ? *part.table : none, part.title);
-		top = end;
-	}
+	draw_parts(top, bottom, parts.size(), [&](std::size_t part, unsigned begin, unsigned end) {
+		draw_table(cells, begin, end, is_there ? *parts[part].table : none, parts[part].title);
+	});
 }
 
 Cells Top::draw(unsigned rows, unsigned columns)

@@ -93,12 +93,11 @@ void Top::order_rows()
 			order_.push_back(i);
 	}
 	const FigureColumn &column = columns_[sorted_by_];
-	std::vector<std::optional<double>> values(refresh_->rows.rows.size());
+	std::vector<double> values(refresh_->rows.rows.size());
 	for (const std::size_t i : order_)
-		values[i] = column.value(*refresh_, refresh_->rows.rows[i]);
+		values[i] = column.value(*refresh_, refresh_->rows.rows[i]).value_or(-1);
 	std::ranges::stable_sort(order_, [&](std::size_t a, std::size_t b) {
-		const double left = values[a].value_or(-1), right = values[b].value_or(-1);
-		return is_reversed_ ? left < right : left > right;
+		return is_reversed_ ? values[a] < values[b] : values[a] > values[b];
 	});
 }
 
