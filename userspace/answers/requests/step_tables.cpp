@@ -143,9 +143,7 @@ report::Table text_table(const Answer &answer, By by)
 						  : hosts_text(answer, row));
 		cells.emplace_back(row.requests);
 		add_times(row, cells);
-		cells.push_back(share_of(answer, row));
-		cells.emplace_back(row_bound(row));
-		cells.emplace_back(row.order_unknown);
+		cells.insert(cells.end(), {share_of(answer, row), row_bound(row), row.order_unknown});
 	}
 	return table;
 }

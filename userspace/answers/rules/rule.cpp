@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -107,20 +108,25 @@ public:
 		for (std::size_t role = 0; role < patterns; ++role)
 			find_events(role);
 		if (rule_.reason.empty()) {
-			for (std::size_t role = 0; role < patterns; ++role)
-				if (const Word *word = word_of(role))
-					rule_.pattern[role] =
-					    activities::pattern(word->text, word->where, description_, begin_time_);
+			find_patterns();
 			keys();
 			members();
 			rule_.relations = relations(text_.find("same"), description_);
-			for (Relation &relation : relations(text_.find("follows"), description_))
-				rule_.relations.push_back(std::move(relation));
+			std::ranges::move(relations(text_.find("follows"), description_),
+					  std::back_inserter(rule_.relations));
 		}
 		return std::move(rule_);
 	}
 
 private:
+	void find_patterns()
+	{
+		for (std::size_t role = 0; role < patterns; ++role)
+			if (const Word *word = word_of(role))
+				rule_.pattern[role] =
+				    activities::pattern(word->text, word->where, description_, begin_time_);
+	}
+
 	const Word *word_of(std::size_t role) const
 	{
 		if (role == among || role == leaves) {

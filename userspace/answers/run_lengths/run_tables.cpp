@@ -169,20 +169,18 @@ activities::Rows histograms(const Totals &totals, const Context &context, bool e
 std::string summary(const Totals &totals, const Context &context)
 {
 	const std::size_t count = context.subjects.size();
-	const std::string length = report::duration_text(context.ns(context.window_ticks));
-	std::string text;
-	if (context.tree.subject() == Subject::machine)
-		text = fmt::format("{} of one machine\n", length);
-	else
-		text = fmt::format("{} of {} {}{}\n", length, count,
-				   context.tree.subject() == Subject::cpu ? "CPU" : "thread", count == 1 ? "" : "s");
+	const Subject subject = context.tree.subject();
+	std::string text = report::duration_text(context.ns(context.window_ticks)) + " of ";
+	const char *const each = subject == Subject::cpu ? "CPU" : "thread";
+	text += subject == Subject::machine ? "one machine\n"
+					    : fmt::format("{} {}{}\n", count, each, count == 1 ? "" : "s");
 	bool pauses = false, unknown = false;
 	for (std::size_t group = 0; group < totals.groups(); ++group) {
 		pauses = pauses || totals.of_group(group)[totals.pause()].count() > 0;
 		unknown = unknown || totals.of_group(group)[totals.unknown()].total() > 0;
 	}
 	if (pauses)
-		text += context.tree.subject() == Subject::thread
+		text += subject == Subject::thread
 			    ? "PAUSE: there was no such thread yet, or no longer; shares are of the other time\n"
 			    : "PAUSE: not all probes were attached; shares are of the other time\n";
 	if (unknown)
