@@ -247,6 +247,26 @@ TEST_CASE("path: a sleep that an interrupt ended, and one that goes on at the en
 	CHECK(followed.sums().at("7 ready: CPU idle") == 20);
 }
 
+TEST_CASE("path: an interrupt that its name says to be a timer's ends a sleep as a timer")
+{
+	const std::map<std::string, std::string> ends = {{"arch_timer", "timer"}, {"eth0", "irq:11 (eth0)"}};
+	for (const auto &[name, end] : ends) {
+		Machine machine;
+		machine.runs(0, 10, 7);
+		machine.sleeps(0, 100, 7);
+		machine.posts(0, 200, EDC_ID_IRQ_HANDLER_ENTRY, 11);
+		machine.wakes(0, 210, 7);
+		machine.posts(0, 220, EDC_ID_IRQ_HANDLER_EXIT, 11);
+		machine.runs(0, 230, 7);
+		analyze::RecordingInfo info = make_info(0, 300, true, false);
+		info.interrupt_names = {{"11", name}};
+		Followed followed(machine, info);
+		followed.critical(7, {10, 300});
+		CHECK(followed.links() ==
+		      "7 running 10, 7 blocked: no call until " + end + " 100, 7 ready 210, 7 running 230, 300");
+	}
+}
+
 TEST_CASE("path: what a quota kept from the CPU is a link of its own")
 {
 	Machine machine;
@@ -418,6 +438,27 @@ TEST_CASE("path: a softirq of the network is a device's or a thread's, by who ra
 		followed.bounded(7, {100, 300});
 		CHECK(followed.links() == links);
 	}
+}
+
+TEST_CASE("path: a softirq of the network that a timer raised is not a device's")
+{
+	Machine machine;
+	machine.cpu(1);
+	machine.runs(0, 10, 7);
+	machine.runs(1, 10, 8);
+	machine.sleeps(0, 100, 7);
+	machine.posts(1, 150, EDC_ID_IRQ_HANDLER_ENTRY, 9);
+	machine.posts(1, 155, EDC_ID_SOFTIRQ_RAISE, net_rx);
+	machine.posts(1, 160, EDC_ID_IRQ_HANDLER_EXIT, 9);
+	machine.posts(1, 200, EDC_ID_SOFTIRQ_ENTRY, net_rx);
+	machine.wakes(1, 210, 7);
+	machine.posts(1, 220, EDC_ID_SOFTIRQ_EXIT, net_rx);
+	machine.runs(0, 230, 7);
+	analyze::RecordingInfo info = make_info(0, 300, true, false);
+	info.interrupt_names = {{"9", "arch_timer"}};
+	Followed followed(machine, info);
+	followed.bounded(7, {100, 300});
+	CHECK(followed.links() == "7 blocked: no call until softirq:3 100, 7 ready 210, 7 running 230, 300");
 }
 
 TEST_CASE("path: a sleep that ended where a process ran that -p did not select names it")
@@ -599,7 +640,9 @@ TEST_CASE("path: who had a CPU, or what ended a sleep, is unknown unless a token
 {
 	const auto is_unknown = [](path::Doing doing, path::End end = path::End::open, std::uint32_t cause = 0) {
 		Machine machine = Machine::with_a_sleep();
-		const Followed followed(machine, 400);
+		analyze::RecordingInfo info = make_info(0, 400, true, false);
+		info.interrupt_names = {{"9", "eth0"}};
+		const Followed followed(machine, info);
 		path::Part part;
 		part.doing = doing;
 		part.end = end;
@@ -614,7 +657,8 @@ TEST_CASE("path: who had a CPU, or what ended a sleep, is unknown unless a token
 	CHECK(!is_unknown(ready_idle));
 	CHECK(!is_unknown(asleep));
 	CHECK(!is_unknown(asleep, path::End::device));
-	CHECK(!is_unknown(asleep, path::End::interrupt, 9)); // of a device
+	CHECK(!is_unknown(asleep, path::End::interrupt, 9));
+	CHECK(is_unknown(asleep, path::End::interrupt, 10)); // has no name: may be a timer's
 	CHECK(is_unknown(asleep, path::End::interrupt, softirq | net_rx));
 	for (const std::uint32_t vec : {1u, 4u, 8u}) // timers and disks, also where they have no names
 		CHECK(!is_unknown(asleep, path::End::interrupt, softirq | vec));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The fold: small hand-made histories of one or two CPUs, and what they must come to. One tick is one nanosecond.
 #include <cstring>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -1113,6 +1114,41 @@ TEST_CASE("fold: an interrupt with a number has the name that the kernel gives i
 	CHECK(kinds.interrupt_label(0, 36) == "irq:36 (virtio1-req.0)");
 	CHECK(kinds.interrupt_label(0, 3) == "irq:3");
 	CHECK(kinds.interrupt_label(2, 36) == "irq:local_timer");
+}
+
+TEST_CASE("fold: a numbered interrupt is a timer's or a device's by its name, or a device's where timers have others")
+{
+	using enum analyze::InterruptSource;
+	constexpr std::uint32_t irq_handler = 0, local_timer = 2, reschedule = 3;
+	const std::map<std::string, analyze::InterruptSource> sources = {{"arch_timer", timer},
+									 {"riscv-timer", timer},
+									 {"timer", timer},
+									 {"timer7", timer},
+									 {"hpet2", timer},
+									 {"Hyper-V stimer0", timer},
+									 {"arch_timer, timer", timer},
+									 {"eth0", device},
+									 {"eth0, eth1", device},
+									 {"arch_timer, eth0", unknown}};
+	const trace::Description none;
+	for (const auto &[name, source] : sources) {
+		INFO(name);
+		const analyze::EventKinds kinds(none, {}, {{"11", name}});
+		CHECK(kinds.interrupt_source(irq_handler, 11) == source);
+		CHECK(kinds.interrupt_source(irq_handler, 12) == unknown);
+	}
+	CHECK(analyze::EventKinds(none, {}, {{"11", "arch_timer"}}).has_cpu_timers());
+	CHECK(!analyze::EventKinds(none, {}, {{"0", "timer"}}).has_cpu_timers());
+	History history;
+	history.switches(0, 10, 0, running, 7);
+	const trace::Trace trace = samples::trace(history.all(), timed_events);
+	for (const bool attached : {false, true}) {
+		const analyze::EventKinds kinds(trace.description(), {}, {}, {}, attached);
+		CHECK(kinds.has_local_timer() == attached);
+		CHECK(kinds.interrupt_source(irq_handler, 12) == (attached ? device : unknown));
+		CHECK(kinds.interrupt_source(local_timer, 0) == timer);
+		CHECK(kinds.interrupt_source(reschedule, 0) == unknown);
+	}
 }
 
 } // namespace test_thread_fold

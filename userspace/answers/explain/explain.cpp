@@ -214,8 +214,7 @@ void Gathering::add_not_recorded(Evidence &evidence) const
 	const auto has_none = [&](What what) {
 		return evidence.path && std::ranges::count(evidence.path->parts, what, &PathPart::what) == 0;
 	};
-	const bool has_timers = info_.present ? recorded_.interrupts : kinds_.has_local_timer();
-	if (!has_timers && has_none(What::timer))
+	if (!(recorded_.interrupts && kinds_.has_cpu_timers()) && has_none(What::timer))
 		keys.emplace_back("timer");
 	const bool has_disk = has("block_rq_complete", block_rq_complete) && !info_.filtering();
 	if (!has_disk && has_none(What::disk))

@@ -33,8 +33,15 @@ EndedBy ended_by(const Part &part, const analyze::EventKinds &kinds)
 	const std::uint32_t which = part.cause >> 16;
 	if (analyze::EventKinds::is_softirq(which))
 		return ended_by_softirq(part.cause & 0xffff);
-	const std::string &name = kinds.interrupt_name(which);
-	return name == "local_timer" ? EndedBy::timer : name == "irq_handler" ? EndedBy::device : EndedBy::unknown;
+	switch (kinds.interrupt_source(which, part.cause & 0xffff)) {
+	case analyze::InterruptSource::timer:
+		return EndedBy::timer;
+	case analyze::InterruptSource::device:
+		return EndedBy::device;
+	case analyze::InterruptSource::unknown:
+		break;
+	}
+	return EndedBy::unknown;
 }
 
 bool is_unknown(const Part &part, const analyze::EventKinds &kinds)

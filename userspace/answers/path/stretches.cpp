@@ -277,7 +277,8 @@ void Stretches::note_raise(const analyze::EventKind &kind, const trace::Event &e
 		if (cpu.current && cpu.current->tid != 0 && !cpu.current->hidden && !cpu.current->filtered)
 			raised = {Raised::By::thread, place(*cpu.current), event.time};
 	} else if (const std::uint32_t which = cpu.interrupts.back() >> 16, number = cpu.interrupts.back() & 0xffff;
-		   which == of_devices) {
+		   which == of_devices &&
+		   fold_.kinds().interrupt_source(which, number) != analyze::InterruptSource::timer) {
 		raised = {Raised::By::device, number, event.time};
 	} else if (analyze::EventKinds::is_softirq(which) && NetworkSoftirqs::is_one(number) &&
 		   on.network.handled(number).by != Raised::By::nobody) {

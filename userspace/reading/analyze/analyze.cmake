@@ -8,6 +8,7 @@ add_library(monitor_analyze STATIC
   ${CMAKE_CURRENT_LIST_DIR}/exec_exchange.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fold_input.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fold_settings.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/interrupt_names.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measure.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording_info.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samples.cpp

@@ -159,7 +159,8 @@ bool find_fields(const MeaningRow &row, const trace::EventClass &cls, EventKind 
 } // namespace
 
 EventKinds::EventKinds(const trace::Description &description, const std::set<std::string> &partial,
-		       std::map<std::string, std::string> names, std::map<std::string, std::string> disk_names)
+		       std::map<std::string, std::string> names, std::map<std::string, std::string> disk_names,
+		       bool local_timer_attached)
     : kinds_(1), index_(description.classes().size()),
       interrupts_(std::begin(interrupt_names), std::end(interrupt_names)), interrupt_names_(std::move(names)),
       disk_names_(std::move(disk_names))
@@ -180,6 +181,11 @@ EventKinds::EventKinds(const trace::Description &description, const std::set<std
 		kinds_.push_back(kind);
 	}
 	leave_out_unpaired(description);
+	has_local_timer_ = local_timer_attached && std::ranges::any_of(kinds_, [&](const EventKind &each) {
+				   const bool is_entry = each.kind == EventMeaning::interrupt_entry ||
+							 each.kind == EventMeaning::timer_entry;
+				   return is_entry && interrupt_name(each.interrupt) == "local_timer";
+			   });
 }
 
 bool EventKinds::fill_interrupt(std::string_view name, const trace::EventClass &cls, EventKind &kind)
@@ -327,12 +333,14 @@ bool EventKinds::has_interrupts(bool soft) const
 	});
 }
 
-bool EventKinds::has_local_timer() const
+InterruptSource EventKinds::interrupt_source(std::uint32_t interrupt, std::uint32_t number) const
 {
-	return std::ranges::any_of(kinds_, [&](const EventKind &each) {
-		return (each.kind == EventMeaning::interrupt_entry || each.kind == EventMeaning::timer_entry) &&
-		       interrupt_name(each.interrupt) == "local_timer";
-	});
+	const std::string &name = interrupt_name(interrupt);
+	if (name == "local_timer")
+		return InterruptSource::timer;
+	if (name != "irq_handler")
+		return InterruptSource::unknown;
+	return interrupt_names_.source(number, has_local_timer_ ? InterruptSource::device : InterruptSource::unknown);
 }
 
 bool EventKinds::may_be_call(const std::string &name) const
@@ -350,9 +358,8 @@ std::string EventKinds::interrupt_label(std::uint32_t interrupt, std::uint32_t n
 	const std::string &name = interrupt_name(interrupt);
 	if (name != "irq_handler")
 		return "irq:" + name;
-	const std::string digits = std::to_string(number);
-	const auto named = interrupt_names_.find(digits);
-	return "irq:" + digits + (named == interrupt_names_.end() ? "" : " (" + printable(named->second) + ")");
+	const std::string *named = interrupt_names_.find(number);
+	return "irq:" + std::to_string(number) + (named ? " (" + printable(*named) + ")" : "");
 }
 
 std::string EventKinds::disk_label(std::uint32_t device) const

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "interrupt_names.h"
 #include "reading/ctf/description.h"
 #include "reading/events/event.h"
 #include "reading/events/field_ref.h"
@@ -103,10 +104,11 @@ std::int32_t kernel_number(std::uint32_t call);
 class EventKinds {
 public:
 	// `partial`: names of classes with events left out, so that nothing can be derived from them.
-	// `interrupt_names`: of hardware interrupts, by number; `disk_names`: by MAJOR:MINOR.
+	// `interrupt_names`: of hardware interrupts, by number; `disk_names`: by MAJOR:MINOR. `local_timer_attached`:
+	// false: the events of x86's timer are described but were not recorded.
 	explicit EventKinds(const trace::Description &description, const std::set<std::string> &partial = {},
 			    std::map<std::string, std::string> interrupt_names = {},
-			    std::map<std::string, std::string> disk_names = {});
+			    std::map<std::string, std::string> disk_names = {}, bool local_timer_attached = true);
 
 	// Adds classes of programs that the description did not have before.
 	void add_new(const trace::Description &description) { index_.resize(description.classes().size()); }
@@ -115,7 +117,10 @@ public:
 	// Whether some class is of this kind.
 	bool has(EventMeaning kind) const;
 	bool has_interrupts(bool soft) const;
-	bool has_local_timer() const; // that of the CPU
+	// The interrupts of the CPUs' timers have events of their own (x86).
+	bool has_local_timer() const { return has_local_timer_; }
+	// They are known among the interrupts.
+	bool has_cpu_timers() const { return has_local_timer_ || interrupt_names_.has_cpu_timers(); }
 	bool has_calls() const { return has(EventMeaning::sys_enter) && has(EventMeaning::sys_exit); }
 	// Whether a call may have this name: any name, if the trace has none.
 	bool may_be_call(const std::string &name) const;
@@ -123,6 +128,9 @@ public:
 	const std::string &interrupt_name(std::uint32_t interrupt) const { return interrupts_[interrupt]; }
 	static bool has_interrupt(std::uint32_t interrupt) { return interrupt < interrupts; }
 	static bool is_softirq(std::uint32_t interrupt) { return interrupt == softirq; }
+	// Of a hardware interrupt. A numbered one without a name is taken for a device's where the CPUs' timers have
+	// events of their own.
+	InterruptSource interrupt_source(std::uint32_t interrupt, std::uint32_t number) const;
 	// "irq:24", "irq:24 (virtio0-req.0)", "irq:local_timer", "softirq:NET_RX"
 	std::string interrupt_label(std::uint32_t interrupt, std::uint32_t number) const;
 	// "disk vda (254:0)", "disk 254:0", of the kernel's dev_t.
@@ -145,7 +153,9 @@ private:
 	std::vector<EventKind> kinds_;
 	std::vector<std::uint16_t> index_; // by class index
 	std::vector<std::string> interrupts_;
-	std::map<std::string, std::string> interrupt_names_, disk_names_;
+	InterruptNames interrupt_names_;
+	std::map<std::string, std::string> disk_names_;
+	bool has_local_timer_ = false;
 	std::shared_ptr<const trace::Enumeration> softirqs_, syscalls_;
 	std::map<std::uint32_t, std::string> named_calls_; // calls with made-up numbers, from the largest downwards
 };

@@ -52,7 +52,8 @@ bool is_stopper(const Thread &thread)
 } // namespace
 
 ThreadFold::ThreadFold(const FoldInput &input, const RecordingInfo &info, Scope scope)
-    : kinds_(input.description, input.partial, info.interrupt_names, info.disk_names),
+    : kinds_(input.description, input.partial, info.interrupt_names, info.disk_names,
+	     !info.present || info.attached("local_timer_exit")), // the entry's program has one of two names
       settings_(std::make_shared<FoldSettings>(settings_of(input, info, kinds_, std::move(scope)))),
       threads_(settings_), times_(settings_, input.window), is_untimed_(settings_->has_untimed)
 {
