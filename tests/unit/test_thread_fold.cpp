@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include <catch2/catch.hpp>
@@ -1149,6 +1150,46 @@ TEST_CASE("fold: a numbered interrupt is a timer's or a device's by its name, or
 		CHECK(kinds.interrupt_source(local_timer, 0) == timer);
 		CHECK(kinds.interrupt_source(reschedule, 0) == unknown);
 	}
+}
+
+TEST_CASE("fold: in another tracer's trace a thread is a waker only if the timer's interrupts are known")
+{
+	std::string named = events;
+	const std::string_view irq = "u16_t irq;";
+	named.replace(named.find(irq), irq.size(), "u16_t irq; text_t name[16];");
+	const auto waker = [](const std::string &described, std::uint64_t handler) {
+		History history;
+		history.cpu(1);
+		history.switches(0, 10, 0, running, 7);
+		history.switches(1, 10, 0, running, 8);
+		if (handler) {
+			history.cpu(1).post(50, EDC_ID_IRQ_HANDLER_ENTRY, 11, {handler, 0});
+			history.posts(1, 60, EDC_ID_IRQ_HANDLER_EXIT, 11);
+		}
+		history.switches(0, 100, 7, sleeping, 0);
+		history.wakes(1, 300, 7);
+		history.switches(0, 320, 0, running, 7);
+		history.switches(1, 340, 8, running, 9);
+		trace::Trace trace = samples::trace(history.all(), described);
+		analyze::FoldInput input = analyze::input_of(trace, {});
+		input.is_generic_ctf = true;
+		analyze::ThreadFold fold(input, {}, {});
+		Recorder recorder;
+		fold.add(recorder);
+		feed(trace, fold);
+		REQUIRE(recorder.reported.size() == 1);
+		return recorder.reported.front();
+	};
+	const auto text = [](const char *name) {
+		std::uint64_t word = 0;
+		std::memcpy(&word, name, std::strlen(name));
+		return word;
+	};
+	CHECK(waker(timed_events, 0) == "blocked 7 100-300 by 8");
+	CHECK(waker(events, 0) == "blocked 7 100-300 by -1");
+	CHECK(waker(named, text("eth0")) == "blocked 7 100-300 by -1");
+	CHECK(waker(named, text("timer")) == "blocked 7 100-300 by -1");
+	CHECK(waker(named, text("twd")) == "blocked 7 100-300 by 8");
 }
 
 } // namespace test_thread_fold

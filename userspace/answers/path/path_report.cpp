@@ -36,7 +36,6 @@ public:
 	      stretches_(path_fold_.stretches()), paths_(stretches_, of.question.folded)
 	{
 		path::expect_switches(of.info, of.fold.kinds());
-		tell_unknown_wakers(of.info, of.fold.kinds());
 		if (!of.question.call.empty() || !of.question.activity.empty())
 			activities_.emplace(analyze::input_of(of.trace, of.info), of.fold,
 					    of.question.call.empty() ? ChosenActivities::Of::programs
@@ -102,6 +101,7 @@ void CriticalPath::follow_activities()
 void CriticalPath::finish()
 {
 	FoldReport::finish();
+	tell_unknown_wakers(of_.info, of_.fold.kinds());
 	path_fold_.finish();
 	if (activities_)
 		follow_activities();

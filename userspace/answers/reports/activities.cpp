@@ -23,16 +23,6 @@ const std::map<std::string, Label> labels = {{"process", Label::process}, {"thre
 					     {"command", Label::command}, {"waker", Label::waker},
 					     {"caller", Label::caller},   {"argument", Label::argument}};
 
-// Checks what was not recorded: throws Error if nothing can be shown, otherwise prints a note.
-void expect_recorded(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds, bool is_of_calls)
-{
-	if (const std::string why = report::why_no_states(info, kinds, is_of_calls); !why.empty())
-		throw Error(why);
-	if (is_of_calls)
-		return;
-	tell_unknown_wakers(info, kinds);
-}
-
 // These reports group by the tables of their names in share/tables/.
 activities::Grouping grouping_of(const Question &question)
 {
@@ -70,8 +60,10 @@ public:
 		tracker_.add(totals_);
 		of.fold.add(tracker_);
 		if (!is_of_programs_)
-			expect_recorded(of.info, of.fold.kinds(),
-					totals_.grouping().source == activities::ActivitySource::system_call);
+			if (const std::string why =
+				report::why_no_states(of.info, of.fold.kinds(), is_of(ActivitySource::system_call));
+			    !why.empty())
+				throw Error(why);
 		const bool is_all = of.fold.is_whole() && of.fold.scope().cpus.empty() && !of.fold.scope().threads;
 		if (is_of_programs_ && is_all &&
 		    std::ranges::any_of(of.info.functions.chosen, &analyze::RecordedFunction::is_patched))
@@ -82,6 +74,8 @@ public:
 	{
 		tracker_.finish();
 		FoldReport::finish();
+		if (!is_of_programs_ && !is_of(ActivitySource::system_call))
+			tell_unknown_wakers(of_.info, of_.fold.kinds());
 	}
 	report::Table table() override
 	{
@@ -123,6 +117,9 @@ public:
 	}
 
 private:
+	using ActivitySource = activities::ActivitySource;
+
+	bool is_of(ActivitySource source) const { return totals_.grouping().source == source; }
 	std::vector<activities::TotalsRow> rows()
 	{
 		using Of = report::ShownRows::Of;

@@ -206,6 +206,10 @@ void tell_unknown_wakers(const analyze::RecordingInfo &info, const analyze::Even
 	else if (info.filtering())
 		print_note("monitor: with -p, interrupts are recorded only while a selected thread runs, so wakers "
 			   "elsewhere are unknown\n");
+	else if (!info.present && !kinds.has_cpu_timers())
+		print_note(
+		    "monitor: this trace has no interrupts of the CPUs' timers, which may have woken threads, so "
+		    "no thread is known as waker\n");
 }
 
 report::UsageOptions usage_options(const Question &question, const trace::Trace &trace,

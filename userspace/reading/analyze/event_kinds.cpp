@@ -202,6 +202,8 @@ bool EventKinds::fill_interrupt(std::string_view name, const trace::EventClass &
 		kind.kind = EventMeaning::timer_entry;
 		kind.field[1] = trace::FieldRef(cls, "user");
 	}
+	if (entry && *found == "irq_handler")
+		kind.field[1] = trace::FieldRef(cls, "name"); // other tracers'
 	for (const char *field : {"irq", "vec"})
 		if (cls.find(field))
 			kind.field[0] = trace::FieldRef(cls, field);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "interrupt_names.h"
@@ -128,6 +129,11 @@ public:
 	const std::string &interrupt_name(std::uint32_t interrupt) const { return interrupts_[interrupt]; }
 	static bool has_interrupt(std::uint32_t interrupt) { return interrupt < interrupts; }
 	static bool is_softirq(std::uint32_t interrupt) { return interrupt == softirq; }
+	// The name in an event of another tracer: of a numbered interrupt without a name, the first one counts.
+	void learn_interrupt(std::uint32_t number, std::string_view handler)
+	{
+		interrupt_names_.learn(number, handler);
+	}
 	// Of a hardware interrupt. A numbered one without a name is taken for a device's where the CPUs' timers have
 	// events of their own.
 	InterruptSource interrupt_source(std::uint32_t interrupt, std::uint32_t number) const;

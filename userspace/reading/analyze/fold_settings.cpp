@@ -39,6 +39,7 @@ FoldSettings settings_of(const FoldInput &input, const RecordingInfo &info, cons
 		const std::string *tracer = input.description.find_env("tracer_name");
 		made.has_untimed = input.window.from == 0 && tracer && *tracer == "perf";
 		made.has_interrupts = kinds.has(EventMeaning::interrupt_entry);
+		made.has_cpu_timers = false;
 		made.brackets_calls = kinds.has_calls();
 		made.brackets_user = made.brackets_calls && kinds.has(EventMeaning::page_fault_user) &&
 				     kinds.has(EventMeaning::minor_fault);

@@ -21,6 +21,7 @@ struct FoldSettings {
 	bool has_coinciding_gaps = false; // a gap concerns all CPUs, until one of them has a token
 	bool has_wakings = false;
 	bool has_interrupts = true;
+	bool has_cpu_timers = true;    // else only if EventKinds::has_cpu_timers(), which the events may say
 	bool brackets_calls = true;    // system calls are in the trace
 	bool brackets_user = true;     // and faults are too
 	bool brackets_all = true;      // and all interrupts: without a token nothing entered the kernel

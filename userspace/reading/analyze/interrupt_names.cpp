@@ -49,8 +49,17 @@ InterruptNames::InterruptNames(std::map<std::string, std::string> names) : names
 	for (const auto &[text, handlers] : names_) {
 		std::uint32_t number = 0;
 		if (std::from_chars(text.data(), text.data() + text.size(), number).ptr == text.data() + text.size())
-			sources_[number] = source_of(handlers);
+			learn(number, handlers);
 	}
+}
+
+void InterruptNames::learn(std::uint32_t number, std::string_view handlers)
+{
+	const auto [known, is_new] = sources_.try_emplace(number);
+	if (!is_new)
+		return;
+	known->second = source_of(handlers);
+	has_cpu_timers_ |= std::ranges::count(cpu_timers, without_number(handlers)) > 0;
 }
 
 const std::string *InterruptNames::find(std::uint32_t number) const
@@ -63,12 +72,6 @@ InterruptSource InterruptNames::source(std::uint32_t number, InterruptSource wit
 {
 	const auto found = sources_.find(number);
 	return found == sources_.end() ? without_name : found->second;
-}
-
-bool InterruptNames::has_cpu_timers() const
-{
-	return std::ranges::any_of(
-	    names_, [](const auto &each) { return std::ranges::count(cpu_timers, without_number(each.second)) > 0; });
 }
 
 } // namespace monitor::analyze

@@ -690,8 +690,10 @@ void ThreadFold::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 Waker ThreadFold::waker_on(const Cpu &cpu) const
 {
 	// The running thread was the waker only if no interrupt can have been: unknown without interrupt tokens.
-	const bool interrupts_known =
-	    settings_->has_interrupts && !(settings_->is_filtering && cpu.current && cpu.current->filtered);
+	const bool timers_known =
+	    settings_->has_cpu_timers || kinds_.has_cpu_timers() || !cpu.interrupts.empty(); // in another interrupt
+	const bool interrupts_known = settings_->has_interrupts && timers_known &&
+				      !(settings_->is_filtering && cpu.current && cpu.current->filtered);
 	Waker waker;
 	if (interrupts_known && cpu.current && cpu.current->tid != 0)
 		waker.thread = cpu.current;
@@ -726,6 +728,8 @@ void ThreadFold::on_interrupt(const EventKind &kind, const trace::Event &event, 
 	const std::uint32_t entry =
 	    static_cast<std::uint32_t>(kind.interrupt) << 16 | kind.field[0].get<std::uint16_t>(event);
 	if (kind.kind != EventMeaning::interrupt_exit) {
+		if (kind.kind == EventMeaning::interrupt_entry && kind.field[1])
+			kinds_.learn_interrupt(entry & 0xffff, kind.field[1].get<std::string_view>(event));
 		if (cpu.interrupts.size() < 16)
 			cpu.interrupts.push_back(entry);
 		return;
