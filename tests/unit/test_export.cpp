@@ -306,6 +306,34 @@ TEST_CASE("export: a trace of LTTng has the events, times and losses of the orig
 	}
 }
 
+TEST_CASE("export: a trace of LTTng names interrupts, and has the timer's class also without such an event")
+{
+	const Directory directory;
+	const std::string timer = samples::event_block(EDC_ID_LOCAL_TIMER_ENTRY, "local_timer_entry", "u16_t vector;") +
+				  samples::event_block(EDC_ID_LOCAL_TIMER_EXIT, "local_timer_exit", "u16_t vector;");
+	for (const bool is_attached : {false, true}) {
+		history::History history;
+		history.switches(0, 10, 0, history::running, 7);
+		history.posts(0, 100, EDC_ID_IRQ_HANDLER_ENTRY, 11);
+		history.posts(0, 110, EDC_ID_IRQ_HANDLER_EXIT, 11);
+		trace::Trace trace = samples::trace(history.all(), history::events + timer);
+		analyze::RecordingInfo info = history::make_info(0, 200, true, false);
+		info.interrupt_names = {{"11", "eth0"}};
+		if (is_attached)
+			info.programs.emplace_back("local_timer_exit");
+		const std::string to = directory.file(is_attached ? "attached" : "not_attached");
+		exporting::write_lttng(trace, info, {}, to);
+		trace::Trace read = trace::Trace::open(to);
+		CHECK(analyze::EventKinds(read.description()).has_local_timer() == is_attached);
+		std::string name;
+		trace::merge(read, {}, [&](const trace::Event &event) {
+			if (event.cls->name == "irq_handler_entry")
+				name = trace::FieldRef(*event.cls, "name").get<std::string_view>(event);
+		});
+		CHECK(name == "eth0");
+	}
+}
+
 TEST_CASE("export: a thread that the kernel hides is unknown in Perfetto, and only until the next is found")
 {
 	const Directory directory;

@@ -40,6 +40,7 @@ const FieldType rename_fields[] = {{"tid", Type::s32}, {"oldcomm", Type::text}, 
 const FieldType irq_entry_fields[] = {{"irq", Type::s32}, {"name", Type::text}};
 const FieldType irq_exit_fields[] = {{"irq", Type::s32}, {"ret", Type::s32}};
 const FieldType vector_fields[] = {{"vector", Type::s32}};
+const std::string vector_prefix = "x86_irq_vectors_";
 const FieldType softirq_fields[] = {{"vec", Type::u32}};
 const FieldType result_fields[] = {{"ret", Type::s64}};
 const FieldType unknown_call_fields[] = {{"id", Type::s32}};
@@ -103,6 +104,9 @@ public:
 			has_wakeups_ |= cls->name == "sched_wakeup";
 			has_forks_ |= cls->name == "sched_process_fork";
 		}
+		if (fold.kinds().has_local_timer()) // readers shall know that, also if there was no such interrupt
+			for (const char *name : {"local_timer_entry", "local_timer_exit"})
+				classes_.id(vector_prefix + name, vector_fields);
 	}
 
 	void thread(std::uint64_t time, const analyze::Thread &thread) override
@@ -180,12 +184,12 @@ public:
 	{
 		fields_.number(number);
 		if (name != "irq_handler") {
-			add(at,
-			    classes_.id("x86_irq_vectors_" + name + (is_entry ? "_entry" : "_exit"), vector_fields));
+			add(at, classes_.id(vector_prefix + name + (is_entry ? "_entry" : "_exit"), vector_fields));
 			return;
 		}
+		const std::string *handlers = fold_.kinds().interrupt_handlers(number);
 		if (is_entry)
-			fields_.text("irq " + std::to_string(number));
+			fields_.text(handlers ? *handlers : "irq " + std::to_string(number));
 		else
 			fields_.number(std::int32_t(1)); // handled
 		add(at, is_entry ? classes_.id("irq_handler_entry", irq_entry_fields)

@@ -134,6 +134,8 @@ public:
 	{
 		interrupt_names_.learn(number, handler);
 	}
+	// Of a numbered interrupt, as the recording has them; nullptr: it has none.
+	const std::string *interrupt_handlers(std::uint32_t number) const { return interrupt_names_.find(number); }
 	// Of a hardware interrupt. A numbered one without a name is taken for a device's where the CPUs' timers have
 	// events of their own.
 	InterruptSource interrupt_source(std::uint32_t interrupt, std::uint32_t number) const;
