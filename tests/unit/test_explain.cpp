@@ -336,6 +336,17 @@ TEST_CASE("explain: what is uncertain, and what measuring took, come first")
 	CHECK(caveats(of_command()).empty());
 }
 
+TEST_CASE("explain: what was lost is said to be of the whole recording where a part is explained")
+{
+	Evidence evidence = of_command();
+	evidence.lost = 3;
+	evidence.is_part = true;
+	const Explanation answer = judge(evidence, thresholds());
+	CHECK(answer.head.find("; 3 events were lost in the whole recording; ") != std::string::npos);
+	REQUIRE(answer.findings.size() == 1);
+	CHECK(answer.findings[0].text == "3 events were lost in the whole recording: what follows may be wrong.");
+}
+
 TEST_CASE("explain: nothing is said to be usual only where enough is known")
 {
 	CHECK(keys(of_command()) == std::vector<std::string>{"nothing"});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What an event costs: rounds to a middle with quartiles (recording/card/rounds.h), and when a recording's cost is
 // unknown (reading/cost/probe_cost.h).
+#include <vector>
+
 #include <catch2/catch.hpp>
 
 #include "answers/report/summary.h"
@@ -50,6 +52,16 @@ std::string why_unknown(const analyze::RecordingInfo &info)
 }
 
 } // namespace
+
+TEST_CASE("calibration: a part of a recording costs at least what its own events do")
+{
+	analyze::RecordingInfo info = recording();
+	const double whole = cost::probe_cost(info).low_ns.value();
+	info.classes[0].filtered = 500; // when is not known
+	const std::vector<std::uint64_t> tenth = {100};
+	CHECK(cost::min_cost(info, tenth).value() == Approx(whole / 10));
+	CHECK(cost::min_cost(info, {}).value() == 0);
+}
 
 TEST_CASE("calibration: the middle of the rounds and their quartiles, per event")
 {

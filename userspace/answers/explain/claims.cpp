@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "answers/report/table.h"
+
 namespace monitor::explain {
 
 std::string percent(double share)
@@ -72,6 +74,11 @@ Claims::Command Claims::command(const std::string &verb, Command words) const
 bool Claims::is_recorded(const std::string &key) const
 {
 	return std::ranges::count(of_.not_recorded, key) == 0;
+}
+
+std::string Claims::lost_events() const
+{
+	return report::count_text(*of_.lost) + " events were lost" + (of_.is_part ? " in the whole recording" : "");
 }
 
 void Claims::add(const char *key, double share, std::string text, Json evidence, Command command, Confidence confidence)

@@ -35,6 +35,8 @@ protected:
 	using Json = nlohmann::ordered_json;
 	using Command = std::vector<std::string>;
 
+	// "3 events were lost"; of_.lost is known.
+	std::string lost_events() const;
 	// Words after `monitor report DIR`.
 	Command report(Command words) const;
 	Command command(const std::string &verb, Command words = {}) const;

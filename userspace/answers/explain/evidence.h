@@ -124,6 +124,7 @@ struct Evidence {
 	double unknown = 0; // of the path; without one, of the CPUs' time
 	std::optional<std::uint64_t> lost;
 	std::string lost_text;             // why it is not known, or what else is missing
+	bool is_part = false;              // --from, --to or a trigger; `lost` is of all of the recording
 	std::string cost;                  // as the end of `record` says it
 	std::optional<double> measurement; // at least, of the CPU time that was used
 	Keys not_recorded;

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "activity.h"
 #include "answers/path/path_fold.h"
 #include "answers/path/subject.h"
 #include "answers/report/summary.h"
+#include "answers/report/table.h"
 #include "base/error.h"
 #include "fired.h"
 #include "functions.h"
@@ -16,6 +20,7 @@
 #include "reading/analyze/clock_bound.h"
 #include "reading/analyze/feed.h"
 #include "reading/analyze/recorded.h"
+#include "reading/cost/probe_cost.h"
 #include "rules.h"
 
 namespace monitor::explain {
@@ -68,6 +73,8 @@ private:
 	const trace::Clock &clock() const { return trace_.description().clock; }
 	std::uint64_t window() const { return fold_.window_end() - fold_.window_begin(); }
 	report::Summary read();
+	std::optional<double> min_cost(const report::Summary &summary) const;
+	void count(std::uint64_t id);
 	void add_path(Evidence &evidence);
 	void add_machine(Evidence &evidence);
 	void add_quality(Evidence &evidence, const report::Summary &summary) const;
@@ -89,7 +96,8 @@ private:
 	Priorities priorities_;
 	Reclaim reclaim_;
 	const path::SubjectChoice choice_;
-	path::Subject subject_; // if there is a path
+	path::Subject subject_;                       // if there is a path
+	std::vector<std::uint64_t> events_in_window_; // by class id
 	analyze::StackFold stacks_;
 };
 
@@ -109,12 +117,23 @@ analyze::Scope Gathering::scope() const
 	return scope;
 }
 
+void Gathering::count(std::uint64_t id)
+{
+	constexpr std::uint64_t max_id = 1 << 12;
+	if (id >= events_in_window_.size())
+		events_in_window_.resize(std::min(id + 1, max_id));
+	if (id < max_id)
+		++events_in_window_[id];
+}
+
 report::Summary Gathering::read()
 {
 	analyze::ClockBound bound(trace_.description(), info_);
 	const trace::Losses losses = analyze::feed(trace_, fold_, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())
 			bound.event(event);
+		else if (scope_.includes_time(event.time))
+			count(event.cls->id);
 		path_fold_.event(event);
 	});
 	path_fold_.finish();
@@ -174,7 +193,13 @@ void Gathering::add_machine(Evidence &evidence)
 
 void Gathering::add_quality(Evidence &evidence, const report::Summary &summary) const
 {
-	evidence.cost = report::probes_text(summary);
+	evidence.is_part = !fold_.is_whole();
+	const double window_ns = static_cast<double>(clock().to_ns(window()));
+	const std::optional<double> cost_ns = min_cost(summary);
+	evidence.cost = !evidence.is_part ? report::probes_text(summary)
+			: cost_ns ? fmt::format("at least {} = {:.2f} % of one CPU", report::duration_text(*cost_ns),
+						*cost_ns / window_ns * 100)
+				  : "unknown";
 	evidence.lost = summary.lost;
 	if (evidence.lost)
 		*evidence.lost += summary.missing + summary.misses.value_or(0);
@@ -182,9 +207,15 @@ void Gathering::add_quality(Evidence &evidence, const report::Summary &summary) 
 		evidence.lost_text = "the recording was killed or its disk was full";
 	else if (!trace_.problems().empty())
 		evidence.lost_text = "parts of the trace are damaged";
-	const double used_ns = fold_.is_whole() ? evidence.machine.busy * summary.wall_ns : 0; // else not known
-	if (summary.probes && summary.probes->low_ns && used_ns > 0)
-		evidence.measurement = *summary.probes->low_ns / used_ns;
+	if (const double used_ns = evidence.machine.busy * window_ns; cost_ns && used_ns > 0)
+		evidence.measurement = *cost_ns / used_ns;
+}
+
+std::optional<double> Gathering::min_cost(const report::Summary &summary) const
+{
+	if (!summary.probes)
+		return std::nullopt;
+	return fold_.is_whole() ? summary.probes->low_ns : cost::min_cost(info_, events_in_window_);
 }
 
 void Gathering::add_not_recorded(Evidence &evidence) const

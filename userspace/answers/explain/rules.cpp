@@ -114,7 +114,7 @@ void Judge::uncertain()
 		return;
 	std::string text =
 	    !of_.lost  ? "How many events were lost is not known" + (of_.lost_text.empty() ? "" : ": " + of_.lost_text)
-	    : has_lost ? report::count_text(*of_.lost) + " events were lost"
+	    : has_lost ? lost_events()
 		       : "";
 	const Amounts why =
 	    of_.path ? amounts(of_.path->parts, What::unknown, [](const PathPart &part) { return part.detail; })
@@ -164,7 +164,7 @@ std::string Judge::head() const
 	const std::string elapsed = report::duration_text(static_cast<double>(of_.elapsed_ns));
 	const std::string lost = !of_.lost        ? "how much was lost is not known"
 				 : *of_.lost == 0 ? "nothing was lost"
-						  : report::count_text(*of_.lost) + " events were lost";
+						  : lost_events();
 	const std::string what = of_.from.empty() && of_.path ? of_.subject + " took " + elapsed
 				 : of_.path
 				     ? fmt::format("{}, {} from {} to {}", of_.subject, elapsed, of_.from, of_.to)

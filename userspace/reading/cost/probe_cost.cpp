@@ -281,4 +281,14 @@ ProbeCost probe_cost(const RecordingInfo &info)
 	return result;
 }
 
+std::optional<double> min_cost(RecordingInfo info, std::span<const std::uint64_t> stored)
+{
+	for (ClassCounts &counts : info.classes) {
+		counts.seen = counts.id < stored.size() ? stored[counts.id] : 0;
+		counts.filtered = counts.discarded = 0;
+	}
+	info.stacks = {};
+	return probe_cost(info).low_ns;
+}
+
 } // namespace monitor::cost

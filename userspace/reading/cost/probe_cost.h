@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "reading/analyze/recording_info.h"
@@ -27,6 +28,9 @@ struct ProbeCost {
 };
 
 ProbeCost probe_cost(const RecordingInfo &info);
+// ProbeCost::low_ns of a part of the recording: of the events in it, `stored` by class id, without what was rejected
+// meanwhile and without stacks.
+std::optional<double> min_cost(RecordingInfo info, std::span<const std::uint64_t> stored);
 
 // Ratio of an event's cost in other code to that in loops, by family (monitor doctor --calibrate); empty: unknown.
 std::optional<CodeFactor> code_factor(const Calibration &calibration, const std::string &family);
