@@ -207,7 +207,7 @@ TEST_CASE("explain: a path that is handed round by futexes")
 {
 	const auto with = [](double rate, double sleepers, double share, std::size_t threads) {
 		Evidence evidence = of_command();
-		evidence.path->futex_process = 1;
+		evidence.path->futex_processes = {1};
 		evidence.path->futex_handovers = rate;
 		evidence.path->futex_sleepers = sleepers;
 		for (std::size_t i = 0; i < threads; ++i)
@@ -221,11 +221,20 @@ TEST_CASE("explain: a path that is handed round by futexes")
 	CHECK(!claims(with(at.handover_rate, at.handover_sleepers, 0.3, 2), "handover"));
 	CHECK(!claims(with(at.handover_rate, at.handover_sleepers, at.handover_thread - little, 9), "handover"));
 	Evidence other = with(at.handover_rate, at.handover_sleepers, 0.3, 3);
-	other.path->futex_process = 2; // the figures are of this one
+	other.path->futex_processes = {2}; // the figures are of this one
 	CHECK(!claims(other, "handover"));
 	Evidence one = with(at.handover_rate, at.handover_sleepers, 0.2, 3);
 	one.path->threads[0].share = at.handover_most;
 	CHECK(!claims(one, "handover"));
+	Evidence several = with(100, 1.5, 0.3, 3);
+	several.path->futex_processes = {1, 2};
+	several.path->threads[2].tgid = 2;
+	REQUIRE(claims(several, "handover"));
+	CHECK(judge(several, at).findings.at(0).text ==
+	      "3 threads of 2 processes (make) take turns, by futex 100 times a second, and 1.5 of them sleep there on "
+	      "average: a lock, or work handed round.");
+	several.path->threads[2].tgid = 3; // shares no futex with them
+	CHECK(!claims(several, "handover"));
 }
 
 TEST_CASE("explain: waiting for a lock of a file is one sentence, whoever has it")

@@ -5,7 +5,9 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -93,8 +95,8 @@ struct Followed {
 	    : Followed(history, make_info(0, end, complete, false))
 	{
 	}
-	Followed(History &history, analyze::RecordingInfo with)
-	    : info(std::move(with)), trace(samples::trace(history.all(), events_of_paths)), fold(trace, info),
+	Followed(History &history, analyze::RecordingInfo with, const std::string &described = events_of_paths)
+	    : info(std::move(with)), trace(samples::trace(history.all(), described)), fold(trace, info),
 	      stretches(fold, {})
 	{
 		fold.add(static_cast<analyze::Observer &>(stretches));
@@ -753,6 +755,55 @@ TEST_CASE("path: wake-ups are those of the path, whatever they were by")
 	    explain::PathReader(followed.stretches, paths, followed.fold, is_inside, followed.trace.description().clock)
 		.read(followed.parts(), priorities, reclaim, {}, 0.05, unknown);
 	CHECK(read.wake_ups == 1);
+}
+
+TEST_CASE("path: processes of the command that hand it round by futexes are one group")
+{
+	std::string described = events_of_paths;
+	const std::string_view number = "u12_t id;";
+	described.replace(described.find(number), number.size(), "futex_t id;");
+	described.insert(0, "typealias enum : u12_t { \"futex\" = 202 } := futex_t;\n");
+	const auto read = [&](std::int32_t outside) {
+		Machine machine;
+		machine.cpu(1);
+		machine.runs(0, 10, 7);
+		machine.runs(1, 10, 8);
+		machine.calls(1, 20, futex);
+		machine.sleeps(1, 30, 8);
+		machine.runs(1, 40, 9);
+		machine.calls(1, 50, futex);
+		machine.sleeps(1, 60, 9);
+		machine.calls(0, 70, futex);
+		machine.wakes(0, 100, 8);
+		machine.runs(1, 105, 8);
+		machine.sleeps(0, 110, 7);
+		machine.wakes(1, 200, 9);
+		machine.runs(0, 205, 9);
+		machine.sleeps(1, 210, 8);
+		machine.wakes(0, 300, 7);
+		machine.runs(1, 305, 7);
+		machine.sleeps(0, 310, 9);
+		Followed followed(machine, make_info(0, 400, true, false), described);
+		const path::Paths &paths = followed.critical(7, {10, 400});
+		REQUIRE(followed.links() == "7 running 10, 8 ready 100, 8 running 105, 9 ready 200, 9 running 205, "
+					    "7 ready 300, 7 running 305, 400");
+		const path::IsInside is_inside = [&](std::uint32_t thread) {
+			return outside == 0 || thread != followed.place(outside);
+		};
+		const explain::Priorities priorities(followed.trace.description(), followed.fold);
+		const explain::Reclaim reclaim(followed.trace.description(), followed.info, followed.fold);
+		double unknown = 0;
+		return explain::PathReader(followed.stretches, paths, followed.fold, is_inside,
+					   followed.trace.description().clock)
+		    .read(followed.parts(), priorities, reclaim, {}, 0.05, unknown);
+	};
+	const explain::Path all = read(0);
+	CHECK(all.futex_processes == std::set<std::int32_t>{7, 8, 9});
+	CHECK(all.futex_handovers == Approx(3e9 / 390));
+	CHECK(all.futex_sleepers == Approx((190.0 + 70 + 140) / 390));
+	const explain::Path without = read(8);
+	CHECK(without.futex_processes == std::set<std::int32_t>{7, 9});
+	CHECK(without.futex_handovers == Approx(2e9 / 390));
 }
 
 TEST_CASE("path: a storm is of what was created while the path went on")

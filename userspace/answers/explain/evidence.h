@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,10 +82,11 @@ struct Path {
 	std::vector<PathThread> threads; // of the path, the longest first
 	double others_ran = 0;           // the command's threads but for the one that ran most, of the elapsed time
 	double oversubscribed = 0;       // of the time more of its threads could run than there are CPUs
-	std::int32_t futex_process = 0;  // whose threads hand the path over by futexes most often
-	double futex_handovers = 0;      // in a second
-	double futex_sleepers = 0;       // threads
-	std::uint64_t wake_ups = 0;      // after which a thread was ready, and creations
+	// Whose threads hand the path over by futexes most often: one, or several of the command that share a futex.
+	std::set<std::int32_t> futex_processes{};
+	double futex_handovers = 0; // in a second
+	double futex_sleepers = 0;  // threads
+	std::uint64_t wake_ups = 0; // after which a thread was ready, and creations
 	// Of files, which others had: "sh in flock for rsync-4711", for how much of the time, the most first.
 	std::vector<std::pair<std::string, double>> file_locks{};
 	std::vector<Inversion> inversions{};

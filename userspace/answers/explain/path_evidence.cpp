@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <map>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -50,6 +52,29 @@ std::uint64_t ran_on(const path::ThreadStretches &of, std::uint32_t cpu, trace::
 		if (found.stretch->kind == Kind::running && found.stretch->where == cpu)
 			ran += std::min(found.end, range.to) - std::max(found.stretch->begin, range.from);
 	return ran;
+}
+
+// Processes that hand the path over to each other.
+struct FutexGroup {
+	std::set<std::int32_t> processes;
+	std::uint64_t handovers = 0;
+};
+
+FutexGroup largest_group(const std::map<std::pair<std::int32_t, std::int32_t>, std::uint64_t> &between)
+{
+	std::vector<FutexGroup> groups;
+	for (const auto &[pair, handovers] : between) {
+		FutexGroup joined{{pair.first, pair.second}, handovers};
+		for (std::size_t i = groups.size(); i-- > 0;)
+			if (groups[i].processes.contains(pair.first) || groups[i].processes.contains(pair.second)) {
+				joined.handovers += groups[i].handovers;
+				joined.processes.merge(groups[i].processes);
+				groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(i));
+			}
+		groups.push_back(std::move(joined));
+	}
+	const auto most = std::ranges::max_element(groups, {}, &FutexGroup::handovers);
+	return most == groups.end() ? FutexGroup() : *most;
 }
 
 // More pairs of links and threads are not compared.
@@ -155,20 +180,20 @@ const path::Stretch *PathReader::handed_over(const path::Link &from, const path:
 	return is_so ? slept : nullptr;
 }
 
-// Ended by another thread of its process; or by a timer, after which it asks again, if it is one of those that take
+// Ended by another thread of these processes; or by a timer, after which it asks again, if it is one of those that take
 // turns.
-bool PathReader::is_turn(const path::Stretch &stretch, std::int32_t tgid, bool takes_turns) const
+bool PathReader::is_turn(const path::Stretch &stretch, const std::set<std::int32_t> &processes, bool takes_turns) const
 {
 	if (stretch.kind != Kind::blocked || !is_named(stretch.where, fold_.kinds(), {"futex"}))
 		return false;
 	path::Part part{.cause = stretch.cause, .end = stretch.end, .doing = Doing::asleep};
-	return stretch.end == End::thread ? stretches_.threads()[stretch.cause].thread->tgid == tgid
+	return stretch.end == End::thread ? processes.contains(process_of(stretch.cause))
 					  : takes_turns && stretch.end == End::interrupt &&
 						path::ended_by(part, fold_.kinds()) == path::EndedBy::timer;
 }
 
-// How many threads of a process sleep until it is their turn, on average. A sleep of most of the time is a join.
-double PathReader::sleepers_in_futex(std::int32_t tgid, double min_share) const
+// How many threads of these processes sleep until it is their turn, on average. A sleep of most of the time is a join.
+double PathReader::sleepers_in_futex(const std::set<std::int32_t> &processes, double min_share) const
 {
 	std::map<std::uint32_t, std::uint64_t> on_path;
 	for (std::size_t i = 0; i + 1 < paths_.links().size(); ++i)
@@ -176,14 +201,14 @@ double PathReader::sleepers_in_futex(std::int32_t tgid, double min_share) const
 	std::uint64_t slept = 0;
 	for (std::uint32_t place = 0; place < stretches_.threads().size(); ++place) {
 		const path::ThreadStretches &of = stretches_.threads()[place];
-		if (of.thread->tgid != tgid)
+		if (!processes.contains(of.thread->tgid))
 			continue;
 		const bool takes_turns = on_path.contains(place) && share(on_path[place]) >= min_share;
 		for (std::size_t i = 0; i < of.stretches.size(); ++i) {
 			const path::Stretch &stretch = of.stretches[i];
 			const std::uint64_t ends = i + 1 < of.stretches.size() ? of.stretches[i + 1].begin : of.end;
 			const std::uint64_t from = std::max(stretch.begin, begin()), to = std::min(ends, end());
-			if (from < to && to - from < (end() - begin()) / 2 && is_turn(stretch, tgid, takes_turns))
+			if (from < to && to - from < (end() - begin()) / 2 && is_turn(stretch, processes, takes_turns))
 				slept += to - from;
 		}
 	}
@@ -193,20 +218,23 @@ double PathReader::sleepers_in_futex(std::int32_t tgid, double min_share) const
 void PathReader::add_handovers(Path &path, double min_share) const
 {
 	const auto &links = paths_.links();
-	std::map<std::int32_t, std::uint64_t> by_process;
+	std::map<std::pair<std::int32_t, std::int32_t>, std::uint64_t> between; // processes
 	for (std::size_t i = 0; i + 1 < links.size(); ++i) {
 		const path::Stretch *slept = handed_over(links[i], links[i + 1]);
 		path.wake_ups += is_woken(links[i], links[i + 1]);
-		if (slept && is_named(slept->where, fold_.kinds(), {"futex"}))
-			++by_process[stretches_.threads()[links[i + 1].thread].thread->tgid];
+		if (!slept || !is_named(slept->where, fold_.kinds(), {"futex"}))
+			continue;
+		const bool are_inside = is_inside_(links[i].thread) && is_inside_(links[i + 1].thread);
+		const std::int32_t to = process_of(links[i + 1].thread);
+		++between[{are_inside ? process_of(links[i].thread) : to, to}];
 	}
-	const auto most = std::ranges::max_element(by_process, {}, [](const auto &each) { return each.second; });
-	if (most == by_process.end())
+	const FutexGroup most = largest_group(between);
+	if (most.handovers == 0)
 		return;
-	path.futex_process = most->first;
-	path.futex_handovers = static_cast<double>(most->second) * 1e9 /
+	path.futex_processes = most.processes;
+	path.futex_handovers = static_cast<double>(most.handovers) * 1e9 /
 			       static_cast<double>(std::max<std::uint64_t>(clock_.to_ns(paths_.total()), 1));
-	path.futex_sleepers = sleepers_in_futex(most->first, min_share);
+	path.futex_sleepers = sleepers_in_futex(most.processes, min_share);
 }
 
 // As long as one of the sleeps went on that the path is handed over at: of each what none has that began before it.

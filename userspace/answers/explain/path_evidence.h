@@ -2,6 +2,8 @@
 // What the rules need of a path (answers/path/): its parts in their terms, its threads, who hands it over to whom.
 #pragma once
 
+#include <set>
+
 #include "answers/path/parts.h"
 #include "answers/path/texts.h"
 #include "answers/path/walk.h"
@@ -32,8 +34,9 @@ private:
 	void add_reclaim(Path &path, const path::Parts &parts, const Reclaim &reclaim) const;
 	void add_handovers(Path &path, double min_share) const;
 	const path::Stretch *handed_over(const path::Link &from, const path::Link &to) const;
-	bool is_turn(const path::Stretch &stretch, std::int32_t tgid, bool takes_turns) const;
-	double sleepers_in_futex(std::int32_t tgid, double min_share) const;
+	std::int32_t process_of(std::uint32_t thread) const { return stretches_.threads()[thread].thread->tgid; }
+	bool is_turn(const path::Stretch &stretch, const std::set<std::int32_t> &processes, bool takes_turns) const;
+	double sleepers_in_futex(const std::set<std::int32_t> &processes, double min_share) const;
 	double others_ran() const;
 	void add_inversions(Path &path, const Priorities &priorities) const;
 	std::uint32_t sleeper_until(std::uint32_t thread, std::uint64_t time, std::int32_t above,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -25,6 +27,17 @@ std::string detail(const PathPart &part)
 std::string sleeper(const PathPart &part)
 {
 	return part.who + " in " + part.detail;
+}
+
+// "make", "3 processes (convoy)", "9 processes (postgres, psql and others)"
+std::string processes_text(std::size_t number, const std::set<std::string> &names)
+{
+	if (number == 1)
+		return *names.begin();
+	std::string text = *names.begin();
+	if (names.size() > 1)
+		text += (names.size() == 2 ? " and " : ", ") + *std::next(names.begin());
+	return fmt::format("{} processes ({}{})", number, text, names.size() > 2 ? " and others" : "");
 }
 
 } // namespace
@@ -292,18 +305,20 @@ void PathRules::ready()
 	}
 }
 
-// The path is handed round by futexes among threads of one process, and some always sleep there.
+// The path is handed round by futexes among threads of some processes, and some always sleep there.
 void PathRules::handover()
 {
 	const Path &path = *of_.path;
 	if (path.futex_handovers < at_.handover_rate || path.futex_sleepers < at_.handover_sleepers)
 		return;
-	std::string name;
+	std::set<std::string> names;
+	std::set<std::int32_t> processes;
 	std::size_t threads = 0;
 	double share = 0, longest = 0;
 	for (const PathThread &thread : path.threads)
-		if (thread.tgid == path.futex_process && thread.share >= at_.handover_thread) {
-			name = thread.process;
+		if (path.futex_processes.contains(thread.tgid) && thread.share >= at_.handover_thread) {
+			names.insert(thread.process);
+			processes.insert(thread.tgid);
 			++threads;
 			share += thread.share;
 			longest = std::max(longest, thread.share);
@@ -313,15 +328,16 @@ void PathRules::handover()
 	add("handover", share,
 	    fmt::format("{} threads of {} take turns, by futex {:.0f} times a second, and {:.1f} of them sleep there "
 			"on average: a lock, or work handed round.",
-			threads, name, path.futex_handovers, path.futex_sleepers),
-	    {{"process", name},
+			threads, processes_text(processes.size(), names), path.futex_handovers, path.futex_sleepers),
+	    {{"process", *names.begin()},
+	     {"processes", processes.size()},
 	     {"threads", threads},
 	     {"per_second", path.futex_handovers},
 	     {"sleepers", path.futex_sleepers}},
 	    report({"offcpu", "--by", "waker"}), Confidence::medium);
 	for (const PathThread &thread : path.threads)
 		for (PathPart &part : rest_)
-			if (thread.tgid == path.futex_process && part.who == thread.name)
+			if (path.futex_processes.contains(thread.tgid) && part.who == thread.name)
 				part.share = 0;
 }
 
