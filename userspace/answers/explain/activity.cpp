@@ -12,9 +12,9 @@ using path::Kind;
 
 struct Lane { // of a thread
 	const path::ThreadStretches *of;
-	std::size_t next;   // that begins at
-	std::uint64_t time; // or where the last one ends
-	Kind kind;          // until then
+	std::size_t next;   // index of the stretch that begins at `time`
+	std::uint64_t time; // after the last stretch: where that ends
+	Kind kind;          // until `time`
 
 	bool operator<(const Lane &other) const { return time > other.time; } // the earliest is the top
 };
@@ -31,7 +31,7 @@ Activity activity_of(const path::Stretches &stretches, const std::function<bool(
 			lanes.push({&of, 0, of.stretches.front().begin, Kind::unknown});
 	}
 	Activity activity;
-	std::uint64_t counts[2] = {0, 0}, before = range.from; // that run, that are ready
+	std::uint64_t counts[2] = {0, 0}, before = range.from; // of running threads, of ready ones
 	const auto count = [&](Kind kind) {
 		return kind == Kind::running ? &counts[0] : kind == Kind::ready ? &counts[1] : nullptr;
 	};

@@ -18,7 +18,7 @@ namespace monitor::explain {
 using Amounts = std::vector<std::pair<std::string, double>>;
 
 std::string percent(double share);
-// Of the parts that are of this kind, by the name that `name` gives them.
+// Of the parts of this kind, by `name` of each.
 Amounts amounts(const std::vector<PathPart> &parts, What what,
 		const std::function<std::string(const PathPart &)> &name);
 Amounts sorted(const std::map<std::string, double> &sums);

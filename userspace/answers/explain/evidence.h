@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the rules judge (rules.h): figures of one recording, and of one path through it if there is one. Gathered by
-// gather.h. Shares are 0 to 1 of the elapsed time unless another whole is named; an empty figure is not known.
+// What the rules judge (rules.h): figures of one recording and, if there is one, of a path through it, collected by
+// gather() (explain.h). Shares are 0 to 1 of the elapsed time unless another whole is named; an empty figure is not
+// known.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,19 @@ enum class What : std::uint8_t {
 	call, // `detail`: which
 	kernel,
 	fault,
-	edges, // on its way into or out of calls and faults, as long as calibrated
+	edges, // entering or leaving calls and faults, as long as was calibrated
 	irq,   // on the CPU of `who`; `detail`: which
 	softirq,
 	timer,         // `who` slept in `detail` until this ended it
-	disk,          //
-	network,       //
-	interrupt,     // of a device; `detail`: the call, and which
+	disk,          // the same
+	network,       // the same
+	interrupt,     // of a device; `detail`: the call and the interrupt
 	open,          // and it had not ended at the end
 	other_process, // `who` slept in a call for another process, which computed or slept itself: `detail` has both
 	file_lock,     // the same, in a call for a lock on a file
 	ready_own,     // `who` was ready, and `detail` of the same command had the CPU
 	ready_others,
-	ready_idle,      // nothing had it
+	ready_idle,      // the CPU was idle
 	ready_idle_long, // and that for longer than a wake-up takes
 	throttled,
 	memory_reclaim,
@@ -81,13 +82,13 @@ struct Path {
 	std::vector<PathPart> parts;     // equal ones are one
 	std::vector<PathThread> threads; // of the path, the longest first
 	double others_ran = 0;           // the command's threads but for the one that ran most, of the elapsed time
-	double oversubscribed = 0;       // of the time more of its threads could run than there are CPUs
+	double oversubscribed = 0;       // of the time with more of its threads running or ready than CPUs
 	// Whose threads hand the path over by futexes most often: one, or several of the command that share a futex.
 	std::set<std::int32_t> futex_processes{};
 	double futex_handovers = 0; // in a second
 	double futex_sleepers = 0;  // threads
 	std::uint64_t wake_ups = 0; // after which a thread was ready, and creations
-	// Of files, which others had: "sh in flock for rsync-4711", for how much of the time, the most first.
+	// Sleep for locks of files that others had: "sh in flock for rsync-4711" and its share, the largest first.
 	std::vector<std::pair<std::string, double>> file_locks{};
 	std::vector<Inversion> inversions{};
 	std::vector<Functions> functions{};
@@ -99,9 +100,9 @@ struct Machine {
 	std::optional<double> saturated{}; // of the time all CPUs were busy and threads waited
 	std::vector<std::optional<double>> irqs{}; // by CPU, share of its time; empty: not recorded, or no such CPU
 	std::optional<double> steal{};             // of all CPUs' time
-	// Cgroups of which threads were throttled: for how much of the time the one was that was it longest.
+	// Cgroups with throttled threads: the share of time of the thread that was throttled longest.
 	std::vector<std::pair<std::string, double>> throttled{};
-	double steal_grain = 0; // how much of it may be the counter's
+	double steal_grain = 0; // how much of it may be an error of the counter
 };
 
 struct Storm { // of short-lived threads, of the command if there is one
@@ -109,7 +110,7 @@ struct Storm { // of short-lived threads, of the command if there is one
 	std::uint64_t creations = 0; // in all
 };
 
-// Keys of findings that nothing was recorded for.
+// Keys of findings for which the events were not recorded.
 using Keys = std::vector<std::string>;
 
 struct Evidence {

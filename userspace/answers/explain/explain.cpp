@@ -66,7 +66,7 @@ public:
 	Evidence gather();
 
 private:
-	// What is asked for, or else of a snapshot what it was taken for.
+	// The user's; without one, of a trigger's snapshot the thread that made it fire.
 	selection::Selection selection() const;
 	analyze::Scope scope() const;
 	bool has_path() const { return info_.command_pid || !selection_.threads.is_all(); }
@@ -140,7 +140,7 @@ report::Summary Gathering::read()
 	return report::summarize(trace_, info_, bound, fold_, losses);
 }
 
-// One more reading finds the modes of what is on the path, which is found backwards.
+// The path is found backwards, after the first reading: the modes of what is on it need one more.
 void Gathering::add_path(Evidence &evidence)
 {
 	const path::IsInside is_inside = choice_.inside(subject_);

@@ -18,8 +18,8 @@ struct Question {
 	selection::Selection selection;
 };
 
-// Reads the trace once; if there is a path, once more for the modes of what is on it, and if that goes on after the
-// time that is wanted of it, once more for that. Throws Error.
+// Reads the trace once; with a path a second time for the modes of what is on it, and a third time if the path goes on
+// after the wanted time. Throws Error.
 Evidence gather(trace::Trace &trace, const Question &question, const Thresholds &thresholds);
 
 Explanation explain(trace::Trace &trace, const Question &question);

@@ -19,7 +19,7 @@ struct Finding {
 	nlohmann::ordered_json evidence;
 	std::string text;
 	std::vector<std::string> command; // that shows more
-	bool is_caveat = false; // how far the others can be trusted; else it is a cause, or that there is none
+	bool is_caveat = false;           // says how far the other findings can be trusted
 };
 
 struct LookedFor {
@@ -33,7 +33,7 @@ struct Explanation {
 	double bound = 0;
 	std::vector<Finding> findings; // in the order in which they are to be read
 	std::vector<LookedFor> looked_for;
-	std::string rest; // what of the path is in no finding; "": little
+	std::string rest; // about the parts of the path in no finding; "": they are small
 };
 
 std::string to_text(const Explanation &explanation, std::size_t width);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In which functions threads of the path were while they ran code of their programs, by samples of their stacks.
+// The functions in which threads of the path ran user code, by samples of their stacks.
 #pragma once
 
 #include "answers/path/subject.h"

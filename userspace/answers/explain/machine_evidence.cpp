@@ -13,7 +13,7 @@ namespace {
 using analyze::Mode;
 
 constexpr double second_ns = 1e9;
-// /proc/stat's, of each CPU.
+// Of the counter in /proc/stat, for each CPU.
 constexpr double steal_grain_ns = 1e7;
 
 } // namespace

@@ -23,7 +23,7 @@ public:
 	{
 	}
 
-	// `is_wanted`: whose users; no kernel thread is one.
+	// `is_wanted`: whose CPU time is in Machine::users.
 	Machine read(const analyze::Recorded &recorded,
 		     const std::function<bool(const analyze::Thread &)> &is_wanted) const;
 	// Of those created in `range`, which is not empty.

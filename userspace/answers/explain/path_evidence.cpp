@@ -82,8 +82,8 @@ constexpr std::uint64_t max_comparisons = 20'000'000;
 
 } // namespace
 
-// Within a sleep for a thread of another process: what that did itself is the other process, whoever worked for it.
-// Where it waited for a CPU or a device, these are named.
+// Within a sleep for another process: what ran there, or slept until a timer, is waiting for that process. Its waits
+// for a CPU or a device keep their names.
 PathPart PathReader::part_of(const path::Part &part) const
 {
 	PathPart made = path_part(part, stretches_, fold_.kinds());
@@ -104,8 +104,8 @@ PathPart PathReader::part_of(const path::Part &part) const
 	return made;
 }
 
-// The parts of each thread, and those of all threads of a name together. Of what no token says whether it was in the
-// kernel, as much is known to be on the way into and out of calls and faults as was calibrated.
+// The parts by thread, and by name. Of unattributed time as much is What::edges as the calibrated way into and out of
+// the process's calls and faults explains; the rest stays unknown.
 void PathReader::add_threads(Path &path, const path::Parts &parts, const std::vector<Use> &users) const
 {
 	struct Sums {
@@ -149,7 +149,7 @@ void PathReader::add_threads(Path &path, const path::Parts &parts, const std::ve
 	std::ranges::stable_sort(path.threads, std::greater<>(), &PathThread::share);
 }
 
-// Of a sleep it is the reason, whatever ended that.
+// Sleep in reclaim is due to that, whatever ended it.
 void PathReader::add_reclaim(Path &path, const path::Parts &parts, const Reclaim &reclaim) const
 {
 	const auto &links = paths_.links();
@@ -169,7 +169,7 @@ void PathReader::add_reclaim(Path &path, const path::Parts &parts, const Reclaim
 	}
 }
 
-// The sleep that the thread of a link ended, to which the next one returns.
+// The sleep of the thread `to` that the thread of `from` ended; null: none.
 const path::Stretch *PathReader::handed_over(const path::Link &from, const path::Link &to) const
 {
 	if (from.thread == to.thread || to.thread == path::nobody)
@@ -180,8 +180,8 @@ const path::Stretch *PathReader::handed_over(const path::Link &from, const path:
 	return is_so ? slept : nullptr;
 }
 
-// Ended by another thread of these processes; or by a timer, after which it asks again, if it is one of those that take
-// turns.
+// A sleep in a futex until a thread of these processes ended it or, if its thread takes turns, until a timeout after
+// which it tries again.
 bool PathReader::is_turn(const path::Stretch &stretch, const std::set<std::int32_t> &processes, bool takes_turns) const
 {
 	if (stretch.kind != Kind::blocked || !is_named(stretch.where, fold_.kinds(), {"futex"}))
@@ -192,7 +192,7 @@ bool PathReader::is_turn(const path::Stretch &stretch, const std::set<std::int32
 						path::ended_by(part, fold_.kinds()) == path::EndedBy::timer;
 }
 
-// How many threads of these processes sleep until it is their turn, on average. A sleep of most of the time is a join.
+// How many threads of these processes sleep until their turn, on average. A sleep of half the time is a join.
 double PathReader::sleepers_in_futex(const std::set<std::int32_t> &processes, double min_share) const
 {
 	std::map<std::uint32_t, std::uint64_t> on_path;
@@ -237,7 +237,8 @@ void PathReader::add_handovers(Path &path, double min_share) const
 	path.futex_sleepers = sleepers_in_futex(most.processes, min_share);
 }
 
-// As long as one of the sleeps went on that the path is handed over at: of each what none has that began before it.
+// Time in at least one of the sleeps at whose end the path is handed over; what several have is of the one that began
+// first.
 void PathReader::add_file_locks(Path &path) const
 {
 	const auto &links = paths_.links();
@@ -279,7 +280,7 @@ double PathReader::others_ran() const
 	return share(all - most);
 }
 
-// A thread of a higher priority than `above` that sleeps at this time, until `thread` ends that.
+// A thread of a higher priority than `above` that sleeps at this time until `thread` wakes it.
 std::uint32_t PathReader::sleeper_until(std::uint32_t thread, std::uint64_t time, std::int32_t above,
 					const Priorities &priorities) const
 {
@@ -296,7 +297,8 @@ std::uint32_t PathReader::sleeper_until(std::uint32_t thread, std::uint64_t time
 	return path::nobody;
 }
 
-// While a thread of the path is ready: who had its CPU, and who of a higher priority than that slept until it.
+// While a thread of the path was ready: one of a higher priority had its CPU, and one of a still higher priority slept
+// until the first woke it.
 void PathReader::add_inversions(Path &path, const Priorities &priorities) const
 {
 	const auto &links = paths_.links();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the rules need of a path (answers/path/): its parts in their terms, its threads, who hands it over to whom.
+// What the rules need of a path (answers/path/): its parts as PathPart, its threads, how often it is handed over.
 #pragma once
 
 #include <set>
@@ -22,8 +22,8 @@ public:
 	{
 	}
 
-	// `parts`: of threads. `min_share`: of a thread that takes turns with others. `unknown`: becomes the share
-	// that no claim can be made of.
+	// `parts`: by thread. `min_share`: of a thread that may take turns with others. Adds the unknown share to
+	// `unknown`.
 	Path read(const path::Parts &parts, const Priorities &priorities, const Reclaim &reclaim,
 		  const std::vector<Use> &users, double min_share, double &unknown) const;
 

@@ -211,7 +211,7 @@ void PathRules::sleeps()
 	}
 }
 
-// For other processes: of those outside their own work and sleep, and locks of files whoever had them.
+// Waiting for processes outside the command, and for file locks, whoever had them.
 void PathRules::waits()
 {
 	const Amounts &locks = of_.path->file_locks;
@@ -253,7 +253,7 @@ Amounts PathRules::without_inversions(Amounts behind) const
 	return behind;
 }
 
-// Ready without a CPU. Whether more CPUs would help is never claimed: who takes turns may do so for its own reasons.
+// Ready without a CPU. Whether more CPUs would help is never claimed: threads may take turns for reasons of their own.
 void PathRules::ready()
 {
 	const auto &parts = of_.path->parts;

@@ -15,9 +15,10 @@ public:
 	// There is a path.
 	PathRules(const Evidence &evidence, const Thresholds &thresholds);
 
-	// By rule.
+	// In the order of the rules.
 	std::vector<Finding> found();
-	// Then: what of the path none of them is about, but for so much of it.
+	// After found(): the parts of the path that no finding is about, and the share of them that findings about file
+	// locks have, which belongs to no single part.
 	const std::vector<PathPart> &rest() const { return rest_; }
 	double said_of_rest() const { return said_of_rest_; }
 
@@ -36,7 +37,7 @@ private:
 	void handover();
 	void inversion();
 
-	// Is about these parts, or so much of one.
+	// A finding is about these parts, or about this share of one.
 	void said(What what, const std::function<bool(const PathPart &)> &is_one = {});
 	void said(const PathPart &part, double share);
 

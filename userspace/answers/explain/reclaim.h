@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // When threads slept in the reclaim of memory: from a switch away that says so (prev_flags) to the next switch to them.
-// What they ran in it is not known.
+// Reclaim while a thread runs is not known.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ public:
 		const analyze::ThreadFold &fold);
 
 	void after(const trace::Event &event);
-	// How much of a time that touches a switch away was in it.
+	// How many ticks of this time, which is of one sleep, were in reclaim.
 	std::uint64_t within(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) const;
 	bool is_recorded() const { return is_recorded_; }
 

@@ -19,7 +19,8 @@
 namespace monitor::explain {
 namespace {
 
-// What is looked for, for people; those of the path, then those of the machine, too.
+// The keys of findings with their names in the text. Those `of_path` are looked for without a path only if they are
+// among keys_of_machine.
 struct KeyName {
 	const char *key, *name;
 	bool of_path;
@@ -174,7 +175,7 @@ std::string Judge::head() const
 	return fmt::format("{}; {}; {}.", what, lost, cost);
 }
 
-// `rest`: what of the path is in no finding. What is much in all, though none of it alone, is not below what matters.
+// `rest`: the parts in no finding. A cause is not said to be below what matters if its parts together are not.
 void Judge::look_for(Explanation &explanation, const std::vector<PathPart> &rest) const
 {
 	std::map<std::string, double> shares; // by key
@@ -188,7 +189,7 @@ void Judge::look_for(Explanation &explanation, const std::vector<PathPart> &rest
 		const std::string key = each.key;
 		const bool is_of_one = has("one_thread") && (key == "user" || key == "call" || key == "fault");
 		const bool is_found = has(each.key) || is_of_one;
-		// Of the only thread that does anything it cannot be said, though it may be true.
+		// Beside a single active thread there is none to compare it with.
 		const bool is_pointless =
 		    key == "one_thread" && of_.path && of_.path->others_ran < at_.one_thread_others;
 		const bool is_unsaid = is_pointless || (is_recorded(key) && shares[key] >= at_.path);

@@ -25,7 +25,7 @@ constexpr std::size_t min_activities = 20;
 // Of those between the quartiles, evenly spread: their range no longer grows much with more.
 constexpr std::size_t max_ordinary = 64;
 
-// Of an activity, or a request, the times at each of its threads.
+// The times of an activity or a request, each at one thread.
 using Way = std::vector<ChosenActivities::One>;
 
 std::uint64_t length(const Way &way)
@@ -55,7 +55,7 @@ std::vector<Way> between_quartiles(const std::vector<Way> &sorted)
 	return ordinary;
 }
 
-// Each within a root of its own, which says whose a part is.
+// Each under a root of its own, by which its parts are found.
 void add(path::Paths &paths, const std::vector<Way> &all)
 {
 	for (const Way &way : all) {

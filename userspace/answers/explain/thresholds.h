@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From when on a rule claims something: share/explain/rules.thresholds, which has the reasons.
+// From which figures on the rules claim something; share/explain/rules.thresholds has them and the reasons.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ struct Thresholds {
 	double machine_user = 0, machine_saturated = 0;
 };
 
-// Throws Error: a line is none, or one is missing.
+// Throws Error: a line is no threshold, or a threshold is missing.
 Thresholds parse_thresholds(std::string_view untrusted_text, const std::string &name);
 // The shipped ones. Throws Error.
 Thresholds load_thresholds();

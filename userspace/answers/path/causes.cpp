@@ -4,7 +4,7 @@
 namespace monitor::path {
 namespace {
 
-// Those whose completion is never seen, because they became part of another, must not add up.
+// Requests that were merged into others never complete, and must not pile up.
 constexpr std::size_t max_waiting = 1 << 16, max_flushes = 256;
 
 } // namespace

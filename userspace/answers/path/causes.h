@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an interrupt does its work for: whose request it is that a device has completed, and who raised a softirq of the
-// network. Each from the events until then; what is not among them, or is of several at once, is nobody's.
+// For whom an interrupt works: who submitted the request that a device has completed, and who raised a network softirq.
+// Nobody, if no event shows it.
 #pragma once
 
 #include <array>
@@ -15,18 +15,18 @@ namespace monitor::path {
 
 inline constexpr std::uint32_t nobody = ~0u;
 
-// Requests to block devices that have not completed, by device and sector. Of those without bytes (flushes) several may
-// have the same: they complete in the order in which they began.
+// Requests to block devices that have not completed, by device and sector. Several flushes (without bytes) may have the
+// same: they are taken to complete in the order in which they began.
 class Requests {
 public:
 	struct Request {
-		std::uint64_t begin = 0;       // it was submitted, or if that was not seen issued to the driver
-		std::uint32_t thread = nobody; // that submitted it, by place
+		std::uint64_t begin = 0;       // when it was submitted or, if that was not seen, issued to the driver
+		std::uint32_t thread = nobody; // that submitted it, index in Stretches::threads()
 	};
 
 	void start(std::uint32_t device, std::uint64_t sector, bool is_flush, const Request &request);
 	void issue(std::uint32_t device, std::uint64_t sector, std::uint64_t time);
-	// Nothing, of nobody: its begin was not seen.
+	// Request(): its begin was not seen.
 	Request complete(std::uint32_t device, std::uint64_t sector);
 	void clear() { waiting_.clear(); }
 
@@ -42,8 +42,8 @@ struct Raised {
 		thread,
 		several
 	} by = By::nobody;
-	std::uint32_t who = 0;   // the interrupt's number, or the thread by place
-	std::uint64_t since = 0; // the first time
+	std::uint32_t who = 0;   // number of the device's interrupt, or index of the thread
+	std::uint64_t since = 0; // when it was raised first
 
 	void add(const Raised &other);
 };

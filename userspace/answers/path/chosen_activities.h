@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The activities of one name that have ended, of which each may have a path: system calls, or what programs mark.
+// The activities of one name that have ended, system calls or those of programs: each may have a path.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ended the sleeps on a path, and which of its parts are unknown: one answer for all that show a path.
+// What ended the sleeps on a path, and which of its parts are unknown.
 #pragma once
 
 #include "parts.h"
@@ -13,13 +13,13 @@ enum class EndedBy : std::uint8_t {
 	disk,
 	network,
 	device, // an interrupt of a device, and not known which of these
-	unknown // such as a softirq of the network that was not seen raised, of a device or of another program here
+	unknown // such as a network softirq whose raise has no event: by a device or by a local sender
 };
 
-// Of a part of a sleep.
+// The part is of a sleep.
 EndedBy ended_by(const Part &part, const analyze::EventKinds &kinds);
-// Not known: what the thread did, in which mode, who had the CPU that it waited for, or what ended its sleep. Time that
-// is unattributed is not: that the thread ran is known, and by calibration how much of it was on the way into calls.
+// Whether it is unknown what the thread did, in which mode, what ran on the CPU that it waited for, or what ended its
+// sleep. Unattributed time does not count as unknown: the thread ran, in user mode or in the kernel.
 bool is_unknown(const Part &part, const analyze::EventKinds &kinds);
 
 } // namespace monitor::path

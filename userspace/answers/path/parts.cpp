@@ -11,10 +11,10 @@ namespace {
 using analyze::Mode;
 using analyze::Ring;
 
-// Times that turn out later to be of another mode are among the last ones.
+// moved() concerns only the last ones.
 constexpr std::size_t max_pieces = 64;
 
-// Makes one of it and the last one if that is equal but for its end.
+// Extends the last interval instead if that touches and is the same.
 template <class Interval, class Same> void append(std::vector<Interval> &all, const Interval &one, Same &&is_same)
 {
 	if (!all.empty() && all.back().end == one.begin && is_same(all.back())) {
@@ -182,7 +182,7 @@ void Parts::add(Lane &lane, Active &active, const analyze::Cpu &cpu, const Spent
 		append(lane.pieces, {part, begin, end}, [&](const Piece &last) { return last.part == part; });
 }
 
-// The time of a link that no token explained.
+// Adds the time of an ended link that no event explained.
 void Parts::leave(const Active &active)
 {
 	const Link &link = paths_.links()[active.link];
@@ -229,7 +229,7 @@ void Parts::move(std::vector<Piece> &pieces, std::uint64_t from, std::uint64_t t
 		became.detail = 0;
 		ticks_[piece.part] -= end - begin;
 		ticks_[became] += end - begin;
-		piece.end = begin; // it is the last part
+		piece.end = begin; // what moves is at the end
 	}
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the links of paths consist of, summed. What threads ran is divided by mode and call, and a wait for a CPU by
-// who had it: for that a second ThreadFold is fed the same trace, which this observes.
+// Sums over the links of paths: running time by mode and call, waits for a CPU by what ran on it. For these the trace
+// is folded a second time, and Parts observes that fold.
 //
-// Invariant: the sum is the paths' length exactly; time that no token explains is a part of its own.
+// Invariant: the sum is the paths' length exactly; time that no event explains is a part of its own.
 #pragma once
 
 #include <cstddef>
@@ -21,31 +21,31 @@ enum class Doing : std::uint8_t {
 	call, // Part::detail: which
 	fault,
 	kernel,
-	interrupt, // detail: which << 16 | its number
+	interrupt, // detail: kind << 16 | number
 	unattributed,
 	unknown_mode,
-	ready_behind,     // detail: the name of what had the CPU
-	ready_behind_own, // the same, and it is of the same process or, as the thread, of the command
-	ready_idle,       // nothing had it; detail: whether the wait was a long one
-	ready_unknown,    // who had it is not known
+	ready_behind,     // detail: the name of the thread on the CPU
+	ready_behind_own, // the same, and both are of one process or of the command
+	ready_idle,       // the CPU was idle; detail: whether the wait was long
+	ready_unknown,    // what ran on the CPU is not known
 	throttled,        // ready, and its cgroup had used up its quota
 	asleep,           // detail: the call
 	unknown,          // detail: Why
 };
 
-// Nothing is known of the thread, because
+// Why nothing is known of a thread.
 enum class Why : std::uint8_t {
 	lost,
 	hidden,
 	not_recorded,
-	beside_hidden, // no event tells, and the switches away from hidden threads have none
+	beside_hidden, // no event; perhaps it followed a hidden thread, whose switches have none
 	no_event
 };
 
 struct Part {
-	std::uint32_t who = 0; // by place in Stretches::threads(), or in Stretches::names()
+	std::uint32_t who = 0; // index in Stretches::threads(), or number of Stretches::names()
 	std::uint32_t detail = 0;
-	std::uint32_t sleep = 0; // that it is within, by place in Paths::sleeps()
+	std::uint32_t sleep = 0; // that it is within, an index in Paths::sleeps()
 	std::uint32_t cause = 0; // of what ended a sleep: Stretch::cause; device: MAJOR << 20 | MINOR
 	End end = End::open;     // of a sleep
 	Doing doing = Doing::unknown;
@@ -61,7 +61,7 @@ class Parts final : public analyze::TimeObserver {
 public:
 	enum class Who : std::uint8_t { name, thread };
 
-	// `long_wait`: from how many ticks on a wait for a CPU is a long one.
+	// `long_wait`: a wait for a CPU of this many ticks and more is long.
 	Parts(Stretches &stretches, const Paths &paths, Who who, std::uint64_t long_wait = ~0ull);
 
 	void spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode,
@@ -72,7 +72,7 @@ public:
 
 	using Ticks = std::unordered_map<Part, std::uint64_t, PartHash>;
 	const Ticks &ticks() const { return ticks_; }
-	// Of a link that is no time on a CPU or in its queue, or, if `doing` says so, of one that is.
+	// Of a link, which is not time on a CPU or in its queue unless `doing` is given.
 	Part part_of(const Link &link, std::uint64_t end, Doing doing = Doing::unknown) const;
 
 private:
@@ -89,13 +89,13 @@ private:
 		std::uint64_t covered;
 	};
 	struct Lane {                             // of a CPU
-		std::vector<std::uint32_t> links; // what ran or waited there, by their begin
+		std::vector<std::uint32_t> links; // that ran or waited there, by begin
 		std::size_t next = 0;
-		std::vector<Active> active;               // those that have begun
-		const analyze::Thread *current = nullptr; // since it was switched in:
-		std::vector<Spent> spent;                 // from the first of its pieces on
+		std::vector<Active> active;               // links that have begun and not ended
+		const analyze::Thread *current = nullptr; // the running thread; since it was switched in:
+		std::vector<Spent> spent;                 // from the first piece on
 		std::vector<Piece> pieces;
-		std::uint32_t name = 0; // of the current one
+		std::uint32_t name = 0; // of `current`
 	};
 
 	Why why_unknown(const Link &link, std::uint64_t end) const;
@@ -115,10 +115,10 @@ private:
 	Ticks ticks_;
 };
 
-// Reads the trace again, with what the fold has been given to observe. `each`: every event, once the fold has it.
+// Reads the trace again into `fold`. `each`: called with every event, after the fold has it.
 void read_again(const trace::Trace &trace, analyze::ThreadFold &fold,
 		const std::function<void(const trace::Event &)> &each = {});
-// The same, for what its paths' links consist of.
+// Reads the trace again to fill `parts`; `range`: of the wanted time.
 void fill(Parts &parts, const trace::Trace &trace, const analyze::RecordingInfo &info, trace::TimeRange range);
 
 } // namespace monitor::path

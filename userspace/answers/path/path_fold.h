@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a path is followed through: the stretches of a trace's threads. A path may go on after the time that is wanted
-// of it, and what ended its sleeps comes later: then they are those of a fold of its own, for which the trace is read
-// again.
+// The stretches through which a path is followed. A path may go on after the wanted time, and then what ended its
+// sleeps is found later in the trace: for that the trace is read again, into a fold without that end.
 #pragma once
 
 #include <functional>
@@ -14,7 +13,7 @@ namespace monitor::path {
 
 class PathFold {
 public:
-	// `window`: of the time that is wanted; must outlive this. `goes_on`: the path may end after it.
+	// `window`: the fold of the wanted time; must outlive this. `goes_on`: the path may end after that time.
 	PathFold(const trace::Trace &trace, const analyze::RecordingInfo &info, analyze::ThreadFold &window,
 		 bool goes_on);
 	PathFold(const PathFold &) = delete;
@@ -24,7 +23,7 @@ public:
 	// Gets each event once fold() has it.
 	void observe(std::function<void(const trace::Event &)> observer) { observers_.push_back(std::move(observer)); }
 
-	// Each event, once the window's fold has it; then all of them were.
+	// Each event, after the window's fold has it. After the last one, finish().
 	void event(const trace::Event &event)
 	{
 		if (!whole_)

@@ -56,7 +56,7 @@ private:
 	void follow_activities();
 	void follow_thread();
 	bool is_bounded() const { return activities_ || of_.question.bounded; }
-	// Of times since the path's begin, so that differences sum to the elapsed time exactly.
+	// Differences of converted sums, not converted differences, sum to the elapsed time exactly.
 	std::uint64_t ns(std::uint64_t ticks) const { return of_.clock.to_ns(ticks); }
 	std::string who_text(std::uint32_t who) const;
 	struct Row {
@@ -68,7 +68,7 @@ private:
 	std::uint64_t unknown_ns() const;
 	Table links() const;
 
-	path::PathFold path_fold_; // of activities, which have ended, none goes on
+	path::PathFold path_fold_; // paths of activities, which have ended, do not go on
 	path::Stretches &stretches_;
 	std::optional<ChosenActivities> activities_; // else it is a thread's path
 	path::Paths paths_;
@@ -167,7 +167,7 @@ Table CriticalPath::table()
 	return table;
 }
 
-// Of activities one after the other, each from its own begin.
+// Paths of activities follow one another, each from its own begin.
 Table CriticalPath::links() const
 {
 	Table table;
@@ -235,7 +235,7 @@ std::string CriticalPath::members() const
 	return of_.question.links ? text + fmt::format("\"links\": {},\n", report::to_json(links())) : text;
 }
 
-// Each sleep with the call, then the thread, then what it did.
+// A line: the sleeps with their calls from the outermost on, the thread, what it did.
 std::string CriticalPath::folded()
 {
 	std::map<std::string, std::uint64_t> sums;

@@ -52,7 +52,7 @@ std::uint32_t Stretches::find(const analyze::Thread &thread) const
 	return found == places_.end() || threads_[found->second].stretches.empty() ? nobody : found->second;
 }
 
-// What follows a loss is unknown, too.
+// A loss that ends at `from` counts: the state after it is unknown.
 bool Stretches::has_lost(std::uint64_t from, std::uint64_t to) const
 {
 	const auto loss = std::ranges::lower_bound(losses_, from, {}, &trace::TimeRange::to);
@@ -81,7 +81,7 @@ void Stretches::note_name(ThreadStretches &of, std::uint64_t since)
 		return;
 	const std::uint32_t number = name.empty() ? Names::unknown : names_.number(name);
 	if (!of.names.empty() && of.names.back().name == Names::unknown)
-		of.names.back().name = number; // it had that one before, too, as far as is known
+		of.names.back().name = number; // taken for its name before, too
 	else
 		of.names.push_back({since, number});
 }
@@ -129,7 +129,7 @@ void Stretches::lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t 
 	on.completed.reset();
 	requests_.clear();
 	if (from >= to)
-		return; // only that nobody will be found
+		return; // no time was lost, but the running thread will not be found
 	if (losses_.empty() || from > losses_.back().to)
 		losses_.push_back({from, to});
 	else
@@ -159,8 +159,8 @@ void Stretches::throttled(const analyze::Thread &thread, std::uint64_t from, std
 	add(of, {.begin = from, .where = unknown_cpu, .kind = Kind::throttled}, to);
 }
 
-// The softirq in which it happened was raised by the call that the running thread is in, but for leftovers in a flood:
-// no hardware interrupt and no switch has been there since the call began.
+// Whether a wake-up in a softirq is by the running thread's own system call: since the call began no hardware interrupt
+// and no switch happened on this CPU, so the call raised the softirq, unless that was left over from a flood.
 bool Stretches::is_of_its_call(const analyze::Waker &waker) const
 {
 	const analyze::Thread *thread = waker.thread;
@@ -264,7 +264,7 @@ void Stretches::note_interrupt(const analyze::EventKind &kind, const trace::Even
 		on.network.enter(vec);
 }
 
-// What a softirq raises is for whom it works itself.
+// What a network softirq raises has the same cause as that softirq.
 void Stretches::note_raise(const analyze::EventKind &kind, const trace::Event &event, Lane &on)
 {
 	constexpr std::uint32_t of_devices = 0; // EventKinds: irq_handler
@@ -328,13 +328,13 @@ void Stretches::explain_interrupt(Stretch &stretch, const analyze::Cpu &cpu, std
 	const Raised &raised = on.network.handled(vec);
 	switch (raised.by) {
 	case Raised::By::nobody:
-		return; // as far as is known: is_of_its_call()
+		return; // set_end() has decided by is_of_its_call()
 	case Raised::By::device:
 		stretch.end = End::network;
 		stretch.cause = raised.who;
 		return;
 	case Raised::By::thread:
-		if (threads_[raised.who].thread != cpu.current) // it had to wait for its turn
+		if (threads_[raised.who].thread != cpu.current) // which has left the CPU meanwhile
 			return lead(stretch, {raised.since, raised.who, interrupt, End::interrupt}, time);
 		stretch.end = End::thread;
 		stretch.cause = raised.who;
@@ -367,7 +367,7 @@ void Stretches::woken(const analyze::Thread *thread, const trace::Event &event, 
 	lane(event.cpu()).woken = thread;
 }
 
-// A wake-up chooses the CPU before it queues the thread.
+// A migration right after the wake-up is the choice of the first queue, not a move.
 void Stretches::migrated(const analyze::EventKind &kind, const trace::Event &event, const analyze::Thread *just_woken)
 {
 	const analyze::Thread *thread = fold_.thread(kind.field[0].get<std::int32_t>(event));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What each thread did, as stretches of its time: running, ready, throttled, blocked, unknown; of a sleep who ended it.
-// Observes a ThreadFold, and gets each event once the fold has it. A path (walk.h) is followed through them, backwards.
+// What each thread did over time, in stretches: running, ready, throttled, blocked (with what ended the sleep) or
+// unknown. Observes a ThreadFold, and is given each event after the fold. Paths (walk.h) are followed backwards through
+// the stretches.
 //
-// Invariant: a thread's stretches touch and are in the order of time; what no token determines is a stretch `unknown`.
+// Invariant: a thread's stretches are in time order and touch; time that no event explains is a stretch `unknown`.
 #pragma once
 
 #include <cstdint>
@@ -18,39 +19,41 @@
 namespace monitor::path {
 
 inline constexpr std::uint32_t unknown_cpu = 0xffffff;
-// In place of a call: a page fault, or not known.
+// Instead of a call's number.
 inline constexpr std::uint32_t in_fault = 0xffffff, unknown_call = 0xfffffe;
 
 enum class Kind : std::uint8_t { unknown, running, ready, throttled, blocked };
 
 // What ended a sleep.
 enum class End : std::uint8_t {
-	open,         // it goes on at the end
+	open,         // the sleep goes on at the end
 	thread,       // Stretch::cause
 	interrupt,    // whose cause is not known
 	device,       // a block device, by completing a request
 	network,      // a network device, by its interrupt
 	led,          // only of a Stretch: see Lead
-	hidden,       // a thread that the kernel hides
-	not_recorded, // where a thread ran that -p did not select; an interrupt there has no token
+	hidden,       // a thread that the kernel hides from the probes
+	not_recorded, // by a thread that -p did not select, or by an interrupt on its CPU, which has no event
 	unknown
 };
 
 struct Stretch {
 	std::uint64_t begin = 0; // ends where the next one begins
-	// thread: its place in Stretches::threads(); interrupt: which << 16 | its number; network: that of the device's
-	// interrupt; led: by place in Stretches::leads(); not_recorded: the process.
+	// thread: index in Stretches::threads(); interrupt: kind << 16 | number; network: number of the device's
+	// interrupt; led: index in Stretches::leads(); not_recorded: ID of the process.
 	std::uint32_t cause = 0;
-	std::uint32_t where : 24 = 0; // the CPU, or that of its queue; blocked: the call, in_fault or EDC_NO_SYSCALL
+	// running, ready: the CPU; blocked: the call, in_fault, unknown_call or EDC_NO_SYSCALL
+	std::uint32_t where : 24 = 0;
 	Kind kind : 4 = Kind::unknown;
 	End end : 4 = End::open;
 };
 static_assert(sizeof(Stretch) == 16);
 
-// What ended a sleep had been begun by a thread, and until then nobody waited for that thread, but for this.
+// A sleep that ended with work that a thread had started earlier: a request to a disk, a network softirq. From `begin`
+// on the sleeper waited for that work.
 struct Lead {
 	std::uint64_t begin = 0;       // 0: not known
-	std::uint32_t thread = nobody; // by place; nobody: not known
+	std::uint32_t thread = nobody; // that started it, an index; nobody: not known
 	std::uint32_t cause = 0;       // device: MAJOR << 20 | MINOR; interrupt: as in Stretch
 	End end = End::open;           // device, interrupt
 };
@@ -71,24 +74,24 @@ struct ThreadStretches {
 
 	const analyze::Thread *thread = nullptr;
 	std::deque<Stretch> stretches;
-	std::uint64_t end = 0;           // of the last one
-	std::uint32_t creator = nobody;  // by place
+	std::uint64_t end = 0;           // of the last stretch
+	std::uint32_t creator = nobody;  // index in Stretches::threads()
 	std::uint64_t executed = 0;      // its first exec; 0: none
 	std::uint64_t died = 0;          // 0: it did not
-	std::vector<Exchange> exchanges; // of numbers, by an exec: before, it was the other thread
-	std::vector<Name> names;         // by place in Stretches::names()
-	std::vector<Queue> queues;       // of the wait that has not ended
+	std::vector<Exchange> exchanges; // of thread IDs, by execs: before that time this was thread `other`
+	std::vector<Name> names;         // numbers of Stretches::names()
+	std::vector<Queue> queues;       // CPUs in whose queue it was in the wait that goes on
 
 	std::uint32_t name_at(std::uint64_t time) const;
 	struct Found {
 		const Stretch *stretch; // null: there is none
 		std::uint64_t end;
 	};
-	// The last one that begins before `time`.
+	// The last stretch that begins before `time`.
 	Found before(std::uint64_t time) const;
 };
 
-// Each text once, first that of an unknown name.
+// Texts by number; 0 is an unknown name.
 class Names {
 public:
 	static constexpr std::uint32_t unknown = 0;
@@ -104,8 +107,8 @@ private:
 
 class Stretches final : public analyze::Observer, public analyze::TimeObserver {
 public:
-	struct Recorded {                                              // all of them, of all threads
-		bool interrupts = true, calls = true, requests = true; // the latter to block devices, if any
+	struct Recorded {                                              // completely, of all threads
+		bool interrupts = true, calls = true, requests = true; // requests: to block devices
 	};
 
 	Stretches(const analyze::ThreadFold &fold, Recorded recorded) : fold_(fold), recorded_(recorded) {}
@@ -124,12 +127,12 @@ public:
 	void exchanged(const analyze::Thread &one, const analyze::Thread &other) override;
 
 	const std::deque<ThreadStretches> &threads() const { return threads_; }
-	// By place in threads(); nobody: it did nothing.
+	// Index in threads(); nobody: the thread has no stretches.
 	std::uint32_t find(const analyze::Thread &thread) const;
 	const std::vector<Lead> &leads() const { return leads_; }
 	Names &names() { return names_; }
 	const Names &names() const { return names_; }
-	// Whether events were lost in this time, or at its begin.
+	// Whether events were lost in this time or directly before it.
 	bool has_lost(std::uint64_t from, std::uint64_t to) const;
 	bool has_hidden() const { return fold_.hidden_threads() > 0; }
 
@@ -137,11 +140,11 @@ private:
 	struct Lane { // of a CPU
 		const analyze::Thread *current = nullptr;
 		ThreadStretches *stretches = nullptr;
-		std::uint64_t unfound_from = 0, unfound_to = 0; // its thread is not known yet
-		std::uint64_t interrupted = 0;                  // the last hardware interrupt
+		std::uint64_t unfound_from = 0, unfound_to = 0; // time whose thread is not known yet
+		std::uint64_t interrupted = 0;                  // time of the last hardware interrupt
 		const analyze::Thread *woken = nullptr;         // by the last event
 		NetworkSoftirqs network;
-		std::optional<Lead> completed; // a request, in the interrupt that is handled
+		std::optional<Lead> completed; // request that the current interrupt completed
 	};
 
 	Lane &lane(std::uint32_t cpu);
@@ -158,7 +161,7 @@ private:
 	void note_interrupt(const analyze::EventKind &kind, const trace::Event &event, Lane &on);
 	void note_raise(const analyze::EventKind &kind, const trace::Event &event, Lane &on);
 	void note_request(const analyze::EventKind &kind, const trace::Event &event, Lane &on);
-	// What the interrupt on this CPU works for, which has just ended this sleep.
+	// The interrupt on this CPU has just ended this sleep: for whom did it work?
 	void explain_interrupt(Stretch &stretch, const analyze::Cpu &cpu, std::uint64_t time);
 	void lead(Stretch &stretch, Lead lead, std::uint64_t time);
 

@@ -36,8 +36,8 @@ bool SubjectChoice::is_of_command() const
 	return selection_.threads.is_all() || selection_.threads.command;
 }
 
-// The recorded command's first thread, or the one that is selected: of processes the first one each. Of those that had
-// a number one after the other, the one that did something in this time.
+// The recorded command's first thread, or the selected one; of a selected process its first one. If several had its
+// number one after the other: the one that did something in this time.
 const analyze::Thread &SubjectChoice::start(trace::TimeRange window) const
 {
 	const selection::ThreadSelection &threads = selection_.threads;

@@ -13,8 +13,8 @@ struct Subject {
 	const analyze::Thread *start = nullptr; // the first thread
 	std::uint32_t last = nobody;            // where the path ends: a process ends with its last thread
 	std::string name;                       // "make-4711", as it was at the end
-	trace::TimeRange range;                 // of the path, as far as it is wanted
-	std::uint64_t end = 0;                  // of all of it
+	trace::TimeRange range;                 // the wanted part of the path
+	std::uint64_t end = 0;                  // of the whole path
 	const char *from = "", *to = "";        // what the range begins and ends with
 
 	// The recorded command's tree; of a thread that is not in it, its process.
@@ -40,7 +40,7 @@ public:
 
 	// `window`: the time that is wanted. Throws Error.
 	Subject choose(trace::TimeRange window) const;
-	// What the subject includes, which must outlive it.
+	// Whether the subject, which must outlive this, includes a thread.
 	IsInside inside(const Subject &subject) const;
 
 private:

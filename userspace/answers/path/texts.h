@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts and links of a path in words.
+// Parts and links of a path as text.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace monitor::path {
 
-// In which a thread slept: "fsync", "no call", "page fault", "unknown call".
+// The call in which a thread slept: "fsync", "no call", "page fault", "unknown call".
 std::string call_text(std::uint32_t call, const analyze::EventKinds &kinds);
 // "running: user", "ready: CPU had cc1", "blocked: fsync until disk vda (254:0)", "... network", "... timer", "...
 // irq:24"
 std::string what_text(const Part &part, const analyze::EventKinds &kinds, const Names &names);
-// "running", "ready", or the same of a link.
+// "running", "ready", or what_text() of the part.
 std::string link_text(const Link &link, const Part &part, const analyze::EventKinds &kinds, const Names &names);
 // "cc1-4711"
 std::string thread_text(const ThreadStretches &of, std::uint64_t time, const Names &names);

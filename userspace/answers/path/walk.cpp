@@ -6,7 +6,7 @@
 namespace monitor::path {
 namespace {
 
-// More at one moment than there can be without an error in the trace.
+// Without a time between them; more are an error in the trace.
 constexpr std::uint32_t max_jumps_at_once = 64;
 
 } // namespace
@@ -128,7 +128,7 @@ void Paths::step(std::uint64_t first)
 	jump(stretch->cause, within);
 }
 
-// Inside, what the sleeper did itself since then was beside it, and is not what the end waited for.
+// Inside, the link begins with the work, also if the sleeper ran until later: what it ran was not waited for.
 void Paths::follow_lead(const Stretch &stretch, std::uint64_t bound)
 {
 	const Lead &lead = leads_[stretch.cause];
@@ -150,7 +150,7 @@ void Paths::follow_lead(const Stretch &stretch, std::uint64_t bound)
 	}
 }
 
-// To who created it, if that is known, else nothing is. There is nothing to return to.
+// Goes on in the creator, if it is known: there is no sleep to return to.
 void Paths::before_first(const ThreadStretches &of, std::uint64_t bound)
 {
 	const std::uint64_t born = of.thread->born;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The path that led to where a thread is at a moment, followed backwards through the stretches (stretches.h). A sleep
-// that a thread ended leads to that thread, at that moment; so does the creation of a thread. One that ended with what
-// a thread had begun earlier (Lead), such as a request, is a link since then, and leads there. Any other sleep, a wait
-// for a CPU and what a thread runs are links of the path.
+// The path that led to a thread's end, followed backwards through the stretches (stretches.h). From a sleep that
+// another thread ended the path goes on in that thread, at the moment of the wake-up; from a thread's creation, in its
+// creator. A sleep that ended with work that a thread had started earlier (Lead) is a link since that start, and the
+// path goes on in that thread. Any other sleep, waits for a CPU and running time are links.
 //
-// Critical: it does not return to who slept, so what it shows is what would have to be faster. But from threads outside
-// (`is_inside`) it does, else it drifts away in workers that serve everybody. Bounded: it always does, where the sleep
-// began: what others did while this thread slept.
-// Invariant: links touch, none is empty, the first begins where the path does and the last ends where it ends: their
-// lengths sum to its length exactly.
+// Critical: the path does not return to the sleeper, so it shows what would have to be faster. From threads outside
+// (`is_inside`) it does return, where the sleep began: else it would drift off into workers that serve everybody.
+// Bounded: it always returns, and shows what others did while the thread slept. Invariant: links touch and are not
+// empty, and their lengths sum to that of the path exactly.
 #pragma once
 
 #include <cstdint>
@@ -25,37 +24,37 @@ namespace monitor::path {
 struct Link {
 	std::uint64_t begin = 0;          // ends where the next one begins
 	const Stretch *stretch = nullptr; // null: nothing is known of the thread then
-	std::uint32_t thread = nobody;    // by place in Stretches::threads(); nobody: here a path ends
-	std::uint32_t sleep : 31 = 0;     // that this is within, by place in Paths::sleeps()
+	std::uint32_t thread = nobody;    // index in Stretches::threads(); nobody: here a path ends
+	std::uint32_t sleep : 31 = 0;     // that this is within, an index in Paths::sleeps()
 	std::uint32_t is_cut : 1 = 0;     // the stretch ends later
 };
 static_assert(sizeof(Link) <= 24);
 
-// That a path led from to who ended it, and will return to.
+// From which a path went on in another thread, and to which it returns.
 struct Sleep {
-	std::uint32_t outer = 0; // by place; the first one is none, and its own
+	std::uint32_t outer = 0; // index of the enclosing one; 0: none
 	std::uint32_t thread = 0;
 	std::uint32_t call = 0; // Stretch::where
 };
 
-// Of the thread at this place.
+// Whether a thread, by index, is of the command or process whose path it is.
 using IsInside = std::function<bool(std::uint32_t thread)>;
 
 class Paths {
 public:
-	// `is_nested`: with the sleeps that links are within.
+	// `is_nested`: links have the sleep that they are within.
 	explicit Paths(const Stretches &stretches, bool is_nested = true)
 	    : threads_(stretches.threads()), leads_(stretches.leads()), is_nested_(is_nested)
 	{
 	}
 
-	// `range`: the part that is wanted of the path that ends at `end`.
+	// Of the path that ends at `end`, the links in `range`.
 	void add_critical(std::uint32_t thread, trace::TimeRange range, std::uint64_t end, const IsInside &is_inside);
 	void add_bounded(std::uint32_t thread, trace::TimeRange range, std::uint64_t end, std::uint32_t sleep = 0);
-	// A sleep that is none, for `sleep`: what several paths are within tells them apart.
+	// A value for `sleep` that is no sleep: by it the links of several paths are told apart.
 	std::uint32_t add_root();
 
-	// Of each path in order, then one that ends it.
+	// Of each path: its links in order, then one whose thread is `nobody`.
 	const std::deque<Link> &links() const { return links_; }
 	const std::vector<Sleep> &sleeps() const { return sleeps_; }
 	std::uint64_t end_of(std::size_t link) const { return links_[link + 1].begin; }
@@ -80,12 +79,12 @@ private:
 	const std::deque<ThreadStretches> &threads_;
 	const std::vector<Lead> &leads_;
 	const bool is_nested_;
-	std::deque<Link> links_; // no room for twice as many
+	std::deque<Link> links_; // a vector needs room for twice as many while it grows
 	std::vector<Sleep> sleeps_ = {{}};
 	std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> known_sleeps_;
 	std::uint64_t total_ = 0;
 
-	// Of the path that is followed: where it is.
+	// Where the walk is.
 	const IsInside *is_inside_ = nullptr; // null: bounded
 	std::uint32_t thread_ = 0, sleep_ = 0;
 	std::uint64_t time_ = 0;
