@@ -123,11 +123,11 @@ __u64 bpf_jiffies64(void)
 	return tick;
 }
 
-static int bells;
+static int wakeups;
 
 long bpf_ringbuf_output(void *ring, void *data, __u64 size, __u64 flags)
 {
-	bells++;
+	wakeups++;
 	return 0;
 }
 
@@ -167,7 +167,7 @@ static void start(void)
 	for (__u64 number = 0; number <= 40; number++)
 		publish(number);
 	ns = 40500;
-	bells = 0;
+	wakeups = 0;
 	reading = 0;
 	traced_words[0] = 0;
 }
@@ -351,7 +351,7 @@ static void a_full_ring_refuses_and_counts(void)
 		POST(CLASS, EDC_FILTER_CURRENT, 0);
 	EXPECT(counted(level(0)->discarded), 0);
 	EXPECT(level(0)->ring.closed, BLOCKS - 1);
-	EXPECT(bells, 1); /* half full */
+	EXPECT(wakeups, 1); /* half full */
 	for (int i = 0; i < 3; i++)
 		POST(CLASS, EDC_FILTER_CURRENT, 0);
 	EXPECT(counted(level(0)->discarded), 3);
@@ -377,7 +377,7 @@ static void a_flight_recorder_overwrites(void)
 	for (__u64 i = 0; i < 2 * BLOCKS * in_block + 1; i++)
 		POST(CLASS, EDC_FILTER_CURRENT, 0);
 	EXPECT(counted(level(0)->discarded), 0);
-	EXPECT(bells, 0);
+	EXPECT(wakeups, 0);
 	EXPECT(level(0)->ring.tokens, 2 * BLOCKS * in_block + 1);
 	EXPECT(first->packet_seq_num, 2 * BLOCKS);
 	EXPECT(edc_token_id(token_at(0, 0)), EDC_ID_BLOCK_TOKENS);
@@ -626,7 +626,7 @@ static void an_event_ends_a_time_and_starts_the_next(void)
 	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_KEEP;
 }
 
-/* All events of the class are the first input of trigger 0, which holds the rings and tells the recorder. */
+/* All events of the class are the first input of trigger 0, which holds the rings and notifies the recorder. */
 static void wait_for_events(__u32 kind)
 {
 	struct edc_match_class *cls = &matcher.cls[CLASS - EDC_ID_KERNEL_FIRST];
@@ -654,7 +654,7 @@ static void wait_for_nothing(void)
 }
 
 /* The filter keeps no event, but those that fire are recorded, each with a token of the firing after it. */
-static void a_trigger_fires_holds_and_tells(void)
+static void a_trigger_fires_holds_and_notifies(void)
 {
 	const struct edc_firing *entry = area.cpu.firings.entry;
 
@@ -676,13 +676,13 @@ static void a_trigger_fires_holds_and_tells(void)
 	EXPECT(entry[0].trigger, EDC_FIRING_HELD);
 	EXPECT(entry[0].tid, 7);
 	EXPECT(entry[0].words[0], 0x1234);
-	EXPECT(bells, 1);
-	POST(CLASS, EDC_FILTER_NONE, 9, 0x1234); /* the rings are held already, and the bell has rung */
+	EXPECT(wakeups, 1);
+	POST(CLASS, EDC_FILTER_NONE, 9, 0x1234); /* the rings are held already, and the wake-up was sent */
 	EXPECT(entry[1].trigger, 0);
-	EXPECT(bells, 1);
+	EXPECT(wakeups, 1);
 	area.cpu.reader.firings = 2;
 	POST(CLASS, EDC_FILTER_NONE, 9, 0x1234);
-	EXPECT(bells, 2);
+	EXPECT(wakeups, 2);
 	wait_for_nothing();
 }
 
@@ -776,7 +776,7 @@ static void a_sample_is_begun_once_in_a_tick(void)
 	wait_for_nothing();
 }
 
-/* What fires is stored all the same; the first token after the pause opens a block, which tells the reader of the gap.
+/* What fires is stored all the same; the first token after the pause opens a block, which reports the gap.
  */
 static void a_pause_stores_nothing_and_counts(void)
 {
@@ -853,7 +853,7 @@ static void (*const cases[])(void) = {
     what_only_counts_stores_nothing,
     the_matcher_decides_and_counts,
     an_event_ends_a_time_and_starts_the_next,
-    a_trigger_fires_holds_and_tells,
+    a_trigger_fires_holds_and_notifies,
     a_trigger_does_not_hold_what_is_not_armed,
     firings_for_which_there_is_no_room_are_counted,
     the_third_event_in_time_fires,

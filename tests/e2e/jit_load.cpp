@@ -40,7 +40,7 @@ FILE *open_dump()
 	return file;
 }
 
-void tell(FILE *file, bool in_dump, const char *name, void *where, std::uint64_t index)
+void write_symbol(FILE *file, bool in_dump, const char *name, void *where, std::uint64_t index)
 {
 	if (!in_dump) {
 		std::fprintf(file, "%lx %zx %s\n", reinterpret_cast<unsigned long>(where), sizeof code, name);
@@ -83,10 +83,10 @@ int main(int argc, char **argv)
 		return 1;
 	auto *second = static_cast<unsigned char *>(memory) + (in_dump ? 0 : 4096);
 	std::memcpy(memory, code, sizeof code);
-	tell(file, in_dump, "jit_first", memory, 1);
+	write_symbol(file, in_dump, "jit_first", memory, 1);
 	call_for_a_while(memory);
 	std::memcpy(second, code, sizeof code);
-	tell(file, in_dump, "jit_second(int, <T>)", second, 2);
+	write_symbol(file, in_dump, "jit_second(int, <T>)", second, 2);
 	call_for_a_while(second);
 	std::printf("%d\n", getpid());
 	return 0;

@@ -20,7 +20,7 @@
  */
 #define _GNU_SOURCE
 #ifdef BROKEN
-/* As edc_post.h has it, but the kernel is not told of the sequence. */
+/* As edc_post.h has it, but the kernel does not know of the sequence. */
 #define EDC_RSEQ_BEGIN_ "4:\n\t1:\n\t"
 #endif
 #include <monitor/edc.h>

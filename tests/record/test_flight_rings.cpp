@@ -25,7 +25,7 @@ constexpr std::uint64_t ring_blocks = 96;
 constexpr std::uint64_t end_time = 1'000'000'000'000;
 constexpr unsigned in_block = (EDC_BLOCK_SIZE - EDC_BLOCK_HEADER - EDC_BLOCK_COUNTS_BYTES) / 16;
 
-// What one hold gave of a ring: the words of its tokens must follow each other, except where its headers tell losses.
+// What one hold gave of a ring: the words of its tokens must follow each other, except where its headers report losses.
 struct Stream {
 	std::uint64_t blocks = 0, first = 0, next = 0, reported = 0, begin = 0;
 	std::uint64_t lost_until = 0; // of a loss that no token follows

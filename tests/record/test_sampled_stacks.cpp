@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is told of a command that is sampled unasked: histories of processes until one is sampled, and tables of files
-// once they pay.
+// What is published of a command that is sampled unasked: histories of processes until one is sampled, and tables of
+// files once they pay.
 #include <array>
 
 #include <catch2/catch.hpp>
@@ -29,7 +29,7 @@ Change change(Change::Kind kind, std::int32_t process, std::uint64_t time, std::
 }
 
 // "mapped 5, exec 7": what is known of a process, and when it happened.
-std::string told(const CodeHistories &histories, std::int32_t process)
+std::string known_of(const CodeHistories &histories, std::int32_t process)
 {
 	std::string text;
 	for (const Change &each : histories.of(process)) {
@@ -48,21 +48,21 @@ TEST_CASE("sampled stacks: a process has what its parent had when it was created
 	CodeHistories histories;
 	histories.add(change(executed, 1, 10));
 	histories.add(change(mapped, 1, 11));
-	histories.add(change(mapped, 3, 31)); // told before its creation
+	histories.add(change(mapped, 3, 31)); // reported before its creation
 	histories.add(change(created, 2, 20, 1));
 	histories.add(change(mapped, 1, 25)); // after that
 	histories.add(change(created, 3, 30, 1));
-	CHECK(told(histories, 1) == "exec 10, mapped 11, mapped 25");
-	CHECK(told(histories, 2) == "exec 10, mapped 11");
-	CHECK(told(histories, 3) == "exec 10, mapped 11, mapped 25, mapped 31");
-	histories.add(change(mapped, 2, 41)); // of the new program, told before
+	CHECK(known_of(histories, 1) == "exec 10, mapped 11, mapped 25");
+	CHECK(known_of(histories, 2) == "exec 10, mapped 11");
+	CHECK(known_of(histories, 3) == "exec 10, mapped 11, mapped 25, mapped 31");
+	histories.add(change(mapped, 2, 41)); // of the new program, reported before
 	histories.add(change(executed, 2, 40));
-	CHECK(told(histories, 2) == "exec 40, mapped 41");
+	CHECK(known_of(histories, 2) == "exec 40, mapped 41");
 	histories.add(change(ended, 1, 50));
-	CHECK(told(histories, 1).empty());
-	CHECK(told(histories, 3) == "exec 10, mapped 11, mapped 25, mapped 31");
+	CHECK(known_of(histories, 1).empty());
+	CHECK(known_of(histories, 3) == "exec 10, mapped 11, mapped 25, mapped 31");
 	histories.add(change(created, 2, 60, 3)); // another one has its number
-	CHECK(told(histories, 2) == "exec 10, mapped 11, mapped 25, mapped 31");
+	CHECK(known_of(histories, 2) == "exec 10, mapped 11, mapped 25, mapped 31");
 	for (std::uint64_t i = 0; i < 2 * CodeHistories::max_changes; ++i)
 		histories.add(change(mapped, 4, 100 + i));
 	CHECK(histories.of(4).size() == CodeHistories::max_changes);

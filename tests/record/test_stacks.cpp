@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the probes are told about stacks: address spaces of processes, whatever the order in which changes arrive, and
+// What the probes get about stacks: address spaces of processes, whatever the order in which changes arrive, and
 // unwind tables of instructions as compilers write them.
 #include <array>
 #include <catch2/catch.hpp>
@@ -409,7 +409,7 @@ TEST_CASE("stacks: an exec ends all earlier mappings, whichever is told first")
 		if (exec_first)
 			spaces.all.executed(1, 20);
 		spaces.all.mapped(1, code(300, 400, 8, 21));
-		spaces.all.mapped(1, code(500, 600, 9, 19)); // told late
+		spaces.all.mapped(1, code(500, 600, 9, 19)); // reported late
 		if (!exec_first)
 			spaces.all.executed(1, 20);
 		CHECK(spaces.seen(1) == "300-400:8");
@@ -426,9 +426,9 @@ TEST_CASE("stacks: a child shares its parent's space until one of them changes i
 	spaces.all.mapped(1, code(300, 400, 8, 20));
 	CHECK(spaces.seen(1) == "100-200:7 300-400:8");
 	CHECK(spaces.seen(2) == "100-200:7");
-	spaces.all.created(3, 1, 18); // told late: before the second mapping
+	spaces.all.created(3, 1, 18); // reported late: before the second mapping
 	CHECK(spaces.seen(3) == "100-200:7");
-	spaces.all.mapped(4, code(500, 600, 1, 30)); // the child's own is told before its creation
+	spaces.all.mapped(4, code(500, 600, 1, 30)); // the child's own is reported before its creation
 	spaces.all.created(4, 1, 25);
 	CHECK(spaces.seen(4) == "100-200:7 300-400:8 500-600:1");
 	spaces.all.executed(5, 50);

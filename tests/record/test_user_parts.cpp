@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parts of the user card: its counts, the classes it knows, whose bells it hears, the table of processes, and the
-// drain of a ring that this process writes itself.
+// The parts of the user card: its counts, the classes it knows, whose wake-ups it takes, the table of processes, and
+// the drain of a ring that this process writes itself.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -11,10 +11,10 @@
 
 #include "base/tsc.h"
 #include "monitor/token.h"
-#include "recording/user_card/user_bell_watch.h"
 #include "recording/user_card/user_drain.h"
 #include "recording/user_card/user_known_classes.h"
 #include "recording/user_card/user_process_table.h"
+#include "recording/user_card/user_wakeup_watch.h"
 
 namespace test_user_parts {
 
@@ -140,19 +140,19 @@ TEST_CASE("known classes: a class has words once it has an id, and waits for its
 
 TEST_CASE("bell watch: a bell that is rung without need is not heard for a while, and longer each time")
 {
-	BellWatch watch([] {});
+	WakeupWatch watch([] {});
 	watch.set_ticks_per_second(ticks_per_second);
 	constexpr std::uint64_t pause = ticks_per_second / 200;
 	std::uint32_t word = EDC_BELL_RUNG;
-	Bell bell;
+	WakeupState state;
 	std::uint64_t now = ticks_per_second;
 	const auto pass_at = [&](std::uint64_t time, bool needed) {
 		watch.begin(time);
-		watch.update(word, bell, needed);
+		watch.update(word, state, needed);
 		watch.end();
 		return word;
 	};
-	CHECK(pass_at(now, true) == EDC_BELL_QUIET); // there was a need: heard at once
+	CHECK(pass_at(now, true) == EDC_BELL_QUIET); // there was a need: taken at once
 	word = EDC_BELL_RUNG;
 	CHECK(pass_at(++now, false) == EDC_BELL_RUNG);
 	CHECK(pass_at(now + pause - 1, false) == EDC_BELL_RUNG);
@@ -163,7 +163,7 @@ TEST_CASE("bell watch: a bell that is rung without need is not heard for a while
 	CHECK(pass_at(now + 2 * pause, false) == EDC_BELL_QUIET);
 	word = EDC_BELL_NONE;
 	CHECK(watch.longest_wait() == std::chrono::nanoseconds::max());
-	// A program that has just got its rings makes its bell quiet soon; one that was built without never does.
+	// A program that has just got its rings makes its futex quiet soon; one that was built without never does.
 	pass_at(now += ticks_per_second, false);
 	CHECK(watch.longest_wait() == std::chrono::milliseconds(2));
 	pass_at(now + ticks_per_second / 5 - 1, false);

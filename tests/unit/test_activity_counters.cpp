@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Activities with counters: from the readings of the CPU that were made inside of them, or from what the threads tell
+// Activities with counters: from the readings of the CPU that were made inside of them, or from what the threads report
 // at their boundaries. One tick is one nanosecond.
 #include <catch2/catch.hpp>
 

@@ -77,11 +77,11 @@ struct CoordinatedHost {
 	{
 	}
 	void take_part(std::uint64_t snapshots = 9) { coordinated.set_runs({{"night", ::getpid(), snapshots}}); }
-	void hear(const char *subject = "m.fired.db1", std::uint64_t number = 3, const char *run = "night",
-		  const char *cause = "")
+	void receive(const char *subject = "m.fired.db1", std::uint64_t number = 3, const char *run = "night",
+		     const char *cause = "")
 	{
 		const fleet::SnapshotNews news{run, number, "slow", 1, 2, 4, 3, cause, 0};
-		coordinated.hear(subject, fleet::snapshot_news_text(news));
+		coordinated.receive(subject, fleet::snapshot_news_text(news));
 		coordinated.step();
 	}
 	std::vector<record::SnapshotRequests::Asked> asked() { return recorder.take(); }
@@ -153,7 +153,7 @@ TEST_CASE("agent: a trigger of another host whose word comes twice makes one sna
 	host.take_part();
 	for (const auto &[sender, number, expected] :
 	     {std::tuple("m.fired.db1", 3u, 1u), std::tuple("m.fired.db1", 3u, 0u)}) {
-		host.hear(sender, number);
+		host.receive(sender, number);
 		auto asked = host.asked();
 		CHECK(asked.size() == expected);
 		for (auto &each : asked)
@@ -161,7 +161,7 @@ TEST_CASE("agent: a trigger of another host whose word comes twice makes one sna
 		host.coordinated.step();
 	}
 	CHECK(host.reported.empty());
-	host.hear("m.fired.db1", 4);
+	host.receive("m.fired.db1", 4);
 	REQUIRE(host.reported.size() == 1);
 	CHECK_THAT(host.reported[0], Contains("less than a second ago"));
 }
@@ -171,11 +171,11 @@ TEST_CASE("agent: a host that says without end that triggers fire is not listene
 	using namespace std::chrono_literals;
 	SenderRateLimit limits;
 	auto now = SenderRateLimit::Clock::now();
-	unsigned heard = 0;
+	unsigned accepted = 0;
 	for (unsigned i = 0; i < 10'000; ++i) // ten seconds
-		heard += limits.use("liar", now += 1ms);
-	CHECK(heard >= 16 + 39);
-	CHECK(heard <= 16 + 40);
+		accepted += limits.use("liar", now += 1ms);
+	CHECK(accepted >= 16 + 39);
+	CHECK(accepted <= 16 + 40);
 	CHECK(limits.use("honest", now));
 	auto sentences = limits.take_messages(now);
 	REQUIRE(sentences.size() == 1);
@@ -184,7 +184,7 @@ TEST_CASE("agent: a host that says without end that triggers fire is not listene
 	CHECK(limits.use("liar", now + 59s));
 	sentences = limits.take_messages(now + 60s);
 	REQUIRE(sentences.size() == 1);
-	CHECK_THAT(sentences[0], Contains("host liar said " + std::to_string(10'000 - heard) + " times too often"));
+	CHECK_THAT(sentences[0], Contains("host liar said " + std::to_string(10'000 - accepted) + " times too often"));
 	CHECK(limits.take_messages(now + 1h).empty());
 	for (std::size_t i = 0; i < 2 * SenderRateLimit::max_hosts; ++i)
 		limits.use("invented" + std::to_string(i), now + 1h);
@@ -194,9 +194,9 @@ TEST_CASE("agent: a host that says without end that triggers fire is not listene
 	CoordinatedHost host;
 	host.take_part(1000);
 	for (unsigned i = 1; i <= 1000; ++i)
-		host.hear("m.fired.liar", i);
+		host.receive("m.fired.liar", i);
 	CHECK(host.reported.size() < 30);
-	host.hear();
+	host.receive();
 	CHECK_THAT(host.reported.back(), Contains("host db1"));
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("agent: a trigger of another host makes this one take a snapshot, whic
 {
 	CoordinatedHost host;
 	host.take_part();
-	host.hear();
+	host.receive();
 	auto asked = host.asked();
 	REQUIRE(asked.size() == 1);
 	const record::SnapshotRequest &request = asked[0].request;
@@ -228,21 +228,21 @@ TEST_CASE("agent: a trigger of another host makes this one take a snapshot, whic
 TEST_CASE("agent: only runs that the privileged process names, and only triggers of others, lead to snapshots")
 {
 	CoordinatedHost host;
-	host.hear(); // before it takes part
+	host.receive(); // before it takes part
 	host.take_part();
-	host.hear("m.fired.web1");                               // its own
-	host.hear("m.froze.db1");                                // of a snapshot that was caused
-	host.hear("m.fired.db1", 3, "night", "web2");            // likewise, by a host that lies
-	host.hear("m.fired.db1", 3, "day");                      // another run
-	host.hear("m.fired.db1.x");                              // no subject of ours
-	host.coordinated.hear("m.fired.db1", "{\"version\":1}"); // no news
+	host.receive("m.fired.web1");                               // its own
+	host.receive("m.froze.db1");                                // of a snapshot that was caused
+	host.receive("m.fired.db1", 3, "night", "web2");            // likewise, by a host that lies
+	host.receive("m.fired.db1", 3, "day");                      // another run
+	host.receive("m.fired.db1.x");                              // no subject of ours
+	host.coordinated.receive("m.fired.db1", "{\"version\":1}"); // no news
 	host.coordinated.step();
 	CHECK(host.asked().empty());
 	host.coordinated.set_runs({});
-	host.hear();
+	host.receive();
 	CHECK(host.asked().empty());
 	host.take_part();
-	host.hear();
+	host.receive();
 	CHECK(host.asked().size() == 1);
 }
 
@@ -259,15 +259,15 @@ TEST_CASE("agent: other hosts cause one snapshot a second at most, and as many a
 
 	CoordinatedHost host;
 	host.take_part(1);
-	host.hear();
+	host.receive();
 	auto asked = host.asked();
 	REQUIRE(asked.size() == 1);
-	host.hear("m.fired.db2");
+	host.receive("m.fired.db2");
 	REQUIRE(host.reported.size() == 1);
 	CHECK_THAT(host.reported[0], Contains("the one before is being taken"));
 	record::SnapshotRequests::answer(asked[0].caller, "{}");
 	host.coordinated.step();
-	host.hear("m.fired.db2", 4);
+	host.receive("m.fired.db2", 4);
 	CHECK_THAT(host.reported.back(), Contains("as many as --snapshots"));
 	CHECK(host.asked().empty());
 }
@@ -276,7 +276,7 @@ TEST_CASE("agent: a snapshot that has just begun here will do for another host's
 {
 	CoordinatedHost host;
 	host.take_part();
-	host.hear();
+	host.receive();
 	auto asked = host.asked();
 	REQUIRE(asked.size() == 1);
 	record::SnapshotRequests::answer(
@@ -314,7 +314,7 @@ TEST_CASE("agent: a recorder that refuses a snapshot, or ends, is reported")
 	for (const bool ends : {false, true}) {
 		CoordinatedHost host;
 		host.take_part();
-		host.hear();
+		host.receive();
 		auto asked = host.asked();
 		REQUIRE(asked.size() == 1);
 		if (!ends)
@@ -327,7 +327,7 @@ TEST_CASE("agent: a recorder that refuses a snapshot, or ends, is reported")
 	}
 	CoordinatedHost host; // a process that is no recorder
 	host.coordinated.set_runs({{"night", 1, 9}});
-	host.hear();
+	host.receive();
 	REQUIRE(host.reported.size() == 1);
 	CHECK_THAT(host.reported[0], Contains("cannot be asked"));
 }

@@ -18,7 +18,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-Received heard(const char *host, fleet::CommandAnswer::Kind kind, Clock::time_point when = {})
+Received answer_from(const char *host, fleet::CommandAnswer::Kind kind, Clock::time_point when = {})
 {
 	Received received;
 	received.host = host;
@@ -52,14 +52,14 @@ TEST_CASE("fleet operator: what became of a command on each host")
 	using AnswerKind = fleet::CommandAnswer::Kind;
 	const Clock::time_point start{};
 	std::vector<Received> answers = {
-	    heard("a", AnswerKind::accepted),
-	    heard("b", AnswerKind::accepted),
-	    heard("c", AnswerKind::refused),
-	    heard("a", AnswerKind::started, start + std::chrono::milliseconds(5)),
-	    heard("b", AnswerKind::started, start + std::chrono::milliseconds(2)),
-	    heard("stranger", AnswerKind::started),
-	    heard("a", AnswerKind::ended, start),
-	    heard("a", AnswerKind::started, start + std::chrono::seconds(9)),
+	    answer_from("a", AnswerKind::accepted),
+	    answer_from("b", AnswerKind::accepted),
+	    answer_from("c", AnswerKind::refused),
+	    answer_from("a", AnswerKind::started, start + std::chrono::milliseconds(5)),
+	    answer_from("b", AnswerKind::started, start + std::chrono::milliseconds(2)),
+	    answer_from("stranger", AnswerKind::started),
+	    answer_from("a", AnswerKind::ended, start),
+	    answer_from("a", AnswerKind::started, start + std::chrono::seconds(9)),
 	};
 	answers[2].answer.reason = "because\n";
 	answers[3].answer.late_ns = answers[7].answer.late_ns = 3'000'000;
@@ -86,21 +86,21 @@ TEST_CASE("fleet operator: what became of a command on each host")
 TEST_CASE("fleet operator: answers to this command are kept, and no host fills the place of others")
 {
 	KeptAnswers kept;
-	const auto hear = [&](const char *host, const char *nonce) {
-		Received received = heard(host, fleet::CommandAnswer::Kind::accepted);
+	const auto receive = [&](const char *host, const char *nonce) {
+		Received received = answer_from(host, fleet::CommandAnswer::Kind::accepted);
 		received.answer.nonce = nonce;
 		kept.add(received);
 	};
-	hear("a", "one");
+	receive("a", "one");
 	kept.expect("one");
 	kept.expect("two");
-	hear("a", "other");
-	hear("a", "");
+	receive("a", "other");
+	receive("a", "");
 	CHECK(kept.all().empty());
-	hear("a", "two");
+	receive("a", "two");
 	for (std::size_t i = 0; i < 2 * KeptAnswers::max_of_host; ++i)
-		hear("b", "one");
-	hear("c", "one");
+		receive("b", "one");
+	receive("c", "one");
 	REQUIRE(kept.all().size() == KeptAnswers::max_of_host + 2);
 	CHECK(kept.all().front().host == "a");
 	CHECK(kept.all().back().host == "c");
@@ -122,9 +122,9 @@ TEST_CASE("fleet operator: hosts that should be there and are not, and two agent
 TEST_CASE("fleet operator: what became of a command to take a snapshot")
 {
 	using AnswerKind = fleet::CommandAnswer::Kind;
-	std::vector<Received> answers = {heard("a", AnswerKind::accepted), heard("a", AnswerKind::ended),
-					 heard("b", AnswerKind::ended), heard("c", AnswerKind::refused),
-					 heard("d", AnswerKind::accepted)};
+	std::vector<Received> answers = {answer_from("a", AnswerKind::accepted), answer_from("a", AnswerKind::ended),
+					 answer_from("b", AnswerKind::ended), answer_from("c", AnswerKind::refused),
+					 answer_from("d", AnswerKind::accepted)};
 	answers[1].answer.run = "night";
 	answers[1].answer.snapshot = "002";
 	answers[1].answer.exit_code = 0;
@@ -167,7 +167,7 @@ TEST_CASE("fleet operator: from a trigger to the last host that froze")
 	const auto time = freeze_time(settled[0]);
 	REQUIRE(time);
 	CHECK(time->last_host == "c");
-	CHECK(time->heard_ns == 2e6);
+	CHECK(time->by_arrival_ns == 2e6);
 	CHECK(time->by_clocks_ns == 2'500'000);
 	CHECK(coordinated_text(settled[0], hosts) ==
 	      "the trigger slow of a fired (snapshot 003): 2 of 2 other hosts froze, the last, "
@@ -177,7 +177,7 @@ TEST_CASE("fleet operator: from a trigger to the last host that froze")
 	CHECK(json["froze"].size() == 2);
 	CHECK(json["last_frozen_by_clocks_ns"] == 2'500'000);
 
-	kept.add("c", false, news(1, 2, 3, "a"), start + milliseconds(6)); // told already
+	kept.add("c", false, news(1, 2, 3, "a"), start + milliseconds(6)); // reported already
 	CHECK(kept.take_settled(hosts, Clock::time_point::max()).empty());
 	kept.add("b", true, news(9, 1, 1), start + milliseconds(7)); // nobody follows
 	CHECK(kept.take_settled(hosts, start + milliseconds(7)).empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// POET's cursor in traces of another layout: packets of any size, packets that do not tell their times, values that
+// POET's cursor in traces of another layout: packets of any size, packets without times, values that
 // walks save, and memory that stays bounded.
 #include <catch2/catch.hpp>
 
@@ -40,10 +40,10 @@ template <class T> void put(std::string &out, T value)
 	out.append(reinterpret_cast<const char *>(&value), sizeof value);
 }
 
-// What packets tell of themselves.
+// What packets say of themselves.
 enum class Said { nothing, size, all };
 
-// Packets of so many events; one if they do not tell their size.
+// Packets of so many events; one if they have no size.
 std::string stream_bytes(std::mt19937 &random, int count, int per_packet, std::uint32_t cpu, Said reported)
 {
 	std::string out, packet;
@@ -90,10 +90,12 @@ std::string stream_bytes(std::mt19937 &random, int count, int per_packet, std::u
 	return out;
 }
 
-void write_trace(const Directory &directory, int count, int per_packet, unsigned streams, bool tells_times = true)
+void write_trace(const Directory &directory, int count, int per_packet, unsigned streams, bool has_packet_times = true)
 {
-	const Said reported = per_packet == 0 ? Said::nothing : tells_times ? Said::all : Said::size;
-	const std::string &head = reported == Said::nothing ? no_times : tells_times ? with_times : no_times_but_sizes;
+	const Said reported = per_packet == 0 ? Said::nothing : has_packet_times ? Said::all : Said::size;
+	const std::string &head = reported == Said::nothing ? no_times
+				  : has_packet_times        ? with_times
+							    : no_times_but_sizes;
 	std::mt19937 random(static_cast<unsigned>(count + per_packet));
 	directory.write("metadata", types + head + events);
 	for (unsigned i = 0; i < streams; ++i)
@@ -195,9 +197,9 @@ TEST_CASE("poet: many streams with windows of few items")
 TEST_CASE("poet: a seek finds events where packets do not tell their times, as the merge does")
 {
 	std::vector<StreamWriter> none;
-	for (const bool tells_times : {false, true}) {
+	for (const bool has_packet_times : {false, true}) {
 		const Directory directory(none);
-		write_trace(directory, 20000, 100, 2, tells_times);
+		write_trace(directory, 20000, 100, 2, has_packet_times);
 		const poet::Trace trace(directory.path());
 		const poet::Field value = trace.field("arg");
 		const auto expected = merged(directory.path());

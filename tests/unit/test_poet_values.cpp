@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What POET tells of a trace and of one event: classes, streams, the clock, values of every kind, and errors.
+// What POET reports about a trace and about one event: classes, streams, the clock, values of every kind, and errors.
 #include <catch2/catch.hpp>
 
 #include <cmath>

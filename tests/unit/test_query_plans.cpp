@@ -239,7 +239,7 @@ TEST_CASE("query: a plan tells what it does", "[query]")
 	CHECK(plan("SELECT name FROM events WHERE name IN ('a', 'b')").find("name IN ?") != std::string::npos);
 	CHECK(plan("SELECT name FROM events ORDER BY time DESC").find("TEMP B-TREE") != std::string::npos);
 	CHECK(plan("SELECT arg FROM one WHERE +arg < 3").find("all events") != std::string::npos);
-	// the table whose rows tell times is the outer one
+	// the table whose rows have times is the outer one
 	const std::string joined = plan("SELECT count(*) FROM events e JOIN three t ON e.ticks = t.ticks");
 	CHECK(joined.find("SCAN t") < joined.find("SCAN e"));
 }

@@ -34,7 +34,7 @@ struct Rems32 {
 
 constexpr uint64_t all_ones = ~uint64_t{0};
 
-// What encode(n, d) is to be, told in another way: by dividing until the denominator fits.
+// What encode(n, d) is to be, computed in another way: by dividing until the denominator fits.
 template <class Format> uint32_t plain_code(uint64_t n, uint64_t d)
 {
 	uint32_t exponent = d >= Format::hidden;

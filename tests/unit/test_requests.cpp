@@ -385,8 +385,8 @@ TEST_CASE("requests: keys beyond the limits are counted, and no request is kept 
 	}
 	const Answer answer = answer_of(trace, "key", 1, limits);
 	const std::string notes = requests::notes_text(answer);
-	const bool is_told = notes.find("left out") != std::string::npos;
-	CHECK(is_told);
+	const bool is_noted = notes.find("left out") != std::string::npos;
+	CHECK(is_noted);
 }
 
 TEST_CASE("requests: a key that is used again is taken for one request, which is told")

@@ -98,7 +98,7 @@ std::size_t answers_late(const Letters &part)
 	return violated;
 }
 
-// C while some A has no B yet; a case is told once.
+// C while some A has no B yet; a case is reported once.
 std::size_t came_between(const Letters &part)
 {
 	std::size_t violated = 0;

@@ -906,11 +906,11 @@ TEST_CASE("fold: a packet that a switch's stack opens does not say who runs")
 		history.posts(0, 60, EDC_ID_SYS_EXIT, 0);
 		history.switches(0, 80, 8, sleeping, 0);
 		Folded folded(history, 0, 100);
-		const bool is_told = std::ranges::any_of(folded.recorder.reported, [](const std::string &reported) {
+		const bool is_reported = std::ranges::any_of(folded.recorder.reported, [](const std::string &reported) {
 			return reported.starts_with("contradiction");
 		});
 		CAPTURE(opened);
-		CHECK(is_told == (opened == 41));
+		CHECK(is_reported == (opened == 41));
 	}
 }
 

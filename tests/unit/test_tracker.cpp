@@ -380,7 +380,7 @@ TEST_CASE("activities: shares are what the scheduler's tokens say of the thread 
 
 TEST_CASE("activities: the parts never exceed the whole, what no token tells is unknown")
 {
-	History history; // no token tells that 7 runs until 190: all of the CPU's time is then given to it
+	History history; // no token says that 7 runs until 190: all of the CPU's time is then given to it
 	history.streams[0].header().tid = 7;
 	history.posts(100, a_begin);
 	history.switches(190, 7, 0, 0);

@@ -215,7 +215,7 @@ TEST_CASE("user classes: ids that another gives, and classes that have theirs")
 	classes.adopt(1500, "theirs", "u64 x");
 	CHECK(classes.declare("theirs", "u64 x") == 1500);
 	CHECK(classes.declare("ours", "") == 3000);
-	classes.adopt(3000, "ours", ""); // told of once more
+	classes.adopt(3000, "ours", ""); // declared once more
 	CHECK(classes.all().size() == 2);
 	CHECK(classes.declare("wrong", "u65 x") == 0);
 	CHECK(asked == std::vector<std::string>{"ours"});

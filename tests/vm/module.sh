@@ -39,7 +39,7 @@ record() {
 	[ $((seen + ${lost:-0})) -ge "$made" ] || fail "calls are neither tokens nor counted losses"
 }
 
-# The card by name, as `monitor info` tells it.
+# The card by name, as `monitor info` prints it.
 card_is() {
 	./monitor info --json /tmp/module | tr -d ' \n' | grep -q "\"card\":\"$1\"" || fail "info does not say that the card is $1"
 }

@@ -76,12 +76,12 @@ static void refuse_questions(int device)
 	expect(ioctl(device, EDC_DEVICE_HELLO, NULL) == -1 && errno == EFAULT, "a question from nowhere");
 
 	struct edc_device_class class = {0};
-	char told[64];
+	char buffer[64];
 
 	errno = 0;
 	expect(ioctl(device, EDC_DEVICE_CLASS, &class) == -1 && errno == EBADFD, "classes, not to the recorder");
 	errno = 0;
-	expect(read(device, told, sizeof told) == -1 && errno == EBADFD, "processes, not to the recorder");
+	expect(read(device, buffer, sizeof buffer) == -1 && errno == EBADFD, "processes, not to the recorder");
 }
 
 /* Garbage in each question, some of it in place of a part only. Whatever is answered, nothing else happens. */
@@ -279,7 +279,7 @@ static int recorder_as(unsigned id)
 static void one_recorder(void)
 {
 	int recorder = open_device(), program = open_device();
-	struct edc_device_process told[2];
+	struct edc_device_process processes[2];
 	struct edc_device_class class = {0};
 	char text[8] = "";
 
@@ -287,10 +287,11 @@ static void one_recorder(void)
 	say(program, usual(), 0, "rings before");
 	expect(ioctl(recorder, EDC_DEVICE_USERS) == 0, "the recorder");
 	expect(recorder_as(0) == EBUSY, "a second recorder");
-	expect(read(recorder, told, sizeof told[0] - 1) == -1 && errno == EINVAL, "less than a process");
-	expect(read(recorder, told, sizeof told) == sizeof told[0] && told[0].pid == (__u32)getpid() && !told[0].open,
+	expect(read(recorder, processes, sizeof processes[0] - 1) == -1 && errno == EINVAL, "less than a process");
+	expect(read(recorder, processes, sizeof processes) == sizeof processes[0] &&
+		   processes[0].pid == (__u32)getpid() && !processes[0].open,
 	       "this process");
-	expect(read(recorder, told + 1, sizeof told[1]) == -1 && errno == EAGAIN, "nobody else");
+	expect(read(recorder, processes + 1, sizeof processes[1]) == -1 && errno == EAGAIN, "nobody else");
 	class.text = (__u64)(unsigned long)text;
 	errno = 0;
 	expect(ioctl(recorder, EDC_DEVICE_CLASS, &class) == -1 && errno == ENOSPC, "a class without a place");
@@ -303,12 +304,12 @@ static void one_recorder(void)
 
 	/* The rings of a process that ends are the recorder's until it has seen them. */
 	close(program);
-	void *rings = mmap(NULL, told[0].area_bytes, PROT_READ, MAP_SHARED, recorder,
-			   (off_t)(told[0].number * EDC_DEVICE_AREA_STEP));
+	void *rings = mmap(NULL, processes[0].area_bytes, PROT_READ, MAP_SHARED, recorder,
+			   (off_t)(processes[0].number * EDC_DEVICE_AREA_STEP));
 	expect(rings != MAP_FAILED && ((struct edc_user_area *)rings)->magic == EDC_USER_MAGIC, "rings that are left");
-	map(recorder, told[0].number * EDC_DEVICE_AREA_STEP, EDC_BLOCK_SIZE, PROT_READ, MAP_SHARED, EINVAL,
+	map(recorder, processes[0].number * EDC_DEVICE_AREA_STEP, EDC_BLOCK_SIZE, PROT_READ, MAP_SHARED, EINVAL,
 	    "rings that were seen and are gone");
-	munmap(rings, told[0].area_bytes);
+	munmap(rings, processes[0].area_bytes);
 	close(recorder);
 	expect(recorder_as(0) == 0, "a recorder after the first one");
 }

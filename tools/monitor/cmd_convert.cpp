@@ -138,7 +138,7 @@ void print_written(const std::string &path, std::uint64_t bytes, const std::stri
 		print_note("monitor: {}\n", missing);
 }
 
-void tell_what_is_unknown(const analyze::RecordingInfo &info)
+void print_unknown(const analyze::RecordingInfo &info)
 {
 	if (info.present && !info.complete())
 		print_note("monitor: the recording was not completed: its last events are missing\n");
@@ -176,7 +176,7 @@ int convert_events(const ConvertArguments &arguments, const std::string &path)
 	const exporting::Converted converted = write_events(arguments, trace, info, scope, path);
 	print_written(path, converted.size_bytes, fmt::format("{} events", converted.events),
 		      missing_text(converted, info, true));
-	tell_what_is_unknown(info);
+	print_unknown(info);
 	return print_problems(trace.problems());
 }
 
@@ -280,7 +280,7 @@ int convert_stacks(const ConvertArguments &arguments, const std::string &path)
 	output.finish();
 	print_written(path, output.size_bytes(), from.content(),
 		      missing_text({0, 0, 0, {}, from.losses()}, from.info(), false));
-	tell_what_is_unknown(from.info());
+	print_unknown(from.info());
 	return print_problems(from.trace().problems());
 }
 

@@ -37,8 +37,9 @@ const tdl::Magic *first_magic(const tdl::Model &model)
 // Notes what the description leaves undefined about times.
 void note_times(const tdl::Model &model)
 {
-	const auto tells = [](const tdl::Block &block) { return block.time.has_value(); };
-	if (!(model.common && tells(*model.common)) && std::none_of(model.records.begin(), model.records.end(), tells))
+	const auto has_time = [](const tdl::Block &block) { return block.time.has_value(); };
+	if (!(model.common && has_time(*model.common)) &&
+	    std::none_of(model.records.begin(), model.records.end(), has_time))
 		fmt::print("note: no record says `time is ...`, so the times of its events are unknown\n");
 }
 

@@ -168,11 +168,11 @@ std::vector<FleetFetch::Host> FleetFetch::until_fetched(Termination &termination
 		    termination.wait(between_glances))
 			break;
 	}
-	std::set<std::string> heard;
+	std::set<std::string> fetched_hosts;
 	for (const Host &host : last)
 		if (host.state == State::fetched)
-			heard.insert(host.name);
-	service_->wait_for_costs(heard);
+			fetched_hosts.insert(host.name);
+	service_->wait_for_costs(fetched_hosts);
 	service_->stop();
 	service_->save();
 	write_fleet_clocks(output_);

@@ -102,7 +102,7 @@ std::set<std::string> FleetFollow::hosts_taking_part() const
 	return hosts;
 }
 
-void FleetFollow::tell_triggers(bool is_end)
+void FleetFollow::print_settled_triggers(bool is_end)
 {
 	if (!triggers_)
 		return;
@@ -110,7 +110,7 @@ void FleetFollow::tell_triggers(bool is_end)
 	const auto before = is_end ? Clock::time_point::max() : Clock::now() - patience_with_freeze;
 	for (const fleet_operator::CoordinatedSnapshot &each : triggers_->take_settled(hosts, before)) {
 		print_note("monitor: {}\n", fleet_operator::coordinated_text(each, hosts));
-		told_triggers_.push_back(each);
+		printed_triggers_.push_back(each);
 	}
 }
 
@@ -153,7 +153,7 @@ std::optional<int> FleetFollow::until_end(const std::vector<std::string> &comman
 	if (!command.empty())
 		running.emplace(command);
 	for (auto looked = Clock::now();;) {
-		tell_triggers(false);
+		print_settled_triggers(false);
 		if (termination.wait(0ms)) {
 			if (running)
 				running->end();
@@ -188,7 +188,7 @@ void FleetFollow::stop()
 					     validity_of_stop, 0ns);
 	}
 	request_.view.wait(patience_with_ends, [&] { return all_ended(); });
-	tell_triggers(true);
+	print_settled_triggers(true);
 }
 
 // The end mark of a recording is the last that the collector gets.
@@ -241,7 +241,7 @@ std::vector<std::string> FleetFollow::until_stored(Termination &termination)
 	service_->save();
 	write_fleet_clocks(output_);
 	if (triggers_)
-		write_fleet_triggers(output_, told_triggers_);
+		write_fleet_triggers(output_, printed_triggers_);
 	print_note("monitor: {} of {} hosts in {}{}\n",
 		   report::bytes_text(static_cast<double>(last.blocks) * fleet::block_bytes),
 		   started().size() - last.missing.size(), printable(output_),

@@ -45,14 +45,14 @@ private:
 	bool is_stored(const std::string &directory) const;
 	Stored stored();
 	std::set<std::string> hosts_taking_part() const;
-	void tell_triggers(bool is_end);
+	void print_settled_triggers(bool is_end);
 
 	FleetRequest &request_;
 	const std::string run_, output_;
 	const bool is_flight_;
 	std::unique_ptr<fleet::CollectorService> service_;
 	std::unique_ptr<fleet_operator::CoordinatedView> triggers_; // null: not requested
-	std::vector<fleet_operator::CoordinatedSnapshot> told_triggers_;
+	std::vector<fleet_operator::CoordinatedSnapshot> printed_triggers_;
 	std::map<std::string, std::string> sessions_; // session of each recording host's agent, when first seen
 	std::set<std::string> cut_off_;
 };

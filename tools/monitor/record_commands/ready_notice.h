@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `record --notify-fd`: notifies the starter of the recorder through a pipe that it records, and detects when the
-// starter is gone. Used by cmd_record.cpp; an agent is the starter (fleet/agent/recorder_process.cpp).
+// `record --notify-fd`: notifies who started the recorder through a pipe that it records, and detects when that process
+// is gone. Used by cmd_record.cpp; started by an agent (fleet/agent/recorder_process.cpp).
 //
 // say() is called while there is only one thread; watch() starts a thread, after privileges were dropped.
 #pragma once

@@ -355,9 +355,9 @@ void parse_flight(RecordArguments &arguments)
 // A recorded command is sampled for its functions unless options select what to record.
 bool samples_command(const RecordArguments &a)
 {
-	const bool is_told = !a.families.empty() || a.options.matching || !a.options.pids.empty() || a.flight ||
-			     !a.statistics.empty() || !a.states.empty() || a.no_tokens || a.options.user_only;
-	return !a.options.command.empty() && !is_told && !a.stacks.is_declined();
+	const bool selects_events = !a.families.empty() || a.options.matching || !a.options.pids.empty() || a.flight ||
+				    !a.statistics.empty() || !a.states.empty() || a.no_tokens || a.options.user_only;
+	return !a.options.command.empty() && !selects_events && !a.stacks.is_declined();
 }
 
 } // namespace

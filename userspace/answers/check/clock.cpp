@@ -25,9 +25,9 @@ double seconds_since(std::uint64_t begin, const trace::Clock &clock, std::uint64
 	return static_cast<double>(clock.since_ns(begin, time)) / 1e9;
 }
 
-// `untold_skew`: the part of each bound, in ticks, that is due to the CPUs' skew where that could not be measured
+// `unmeasured_skew`: the part of each bound, in ticks, that is due to the CPUs' skew where that could not be measured
 // closely enough.
-void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64_t untold_skew, std::uint64_t begin,
+void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64_t unmeasured_skew, std::uint64_t begin,
 		 Statements &statements)
 {
 	std::uint64_t witnessed = 0, wide = 0;
@@ -38,7 +38,7 @@ void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64
 			gaps.push_back(interval);
 			continue;
 		}
-		const bool is_wide = clock.to_ns(interval.bound - untold_skew) > largest_bound_ns;
+		const bool is_wide = clock.to_ns(interval.bound - unmeasured_skew) > largest_bound_ns;
 		if (is_wide && !gaps.empty() && clock.to_ns(interval.from - gaps.back().to) < recovery_ns) {
 			gaps.back().bound = std::max(gaps.back().bound, interval.bound);
 			continue;
@@ -56,10 +56,10 @@ void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64
 			       "{}; it is above {} ns in {} intervals of at most 1 s, first at {:.3f} s with {} ns",
 			       text, largest_bound_ns, wide, seconds_since(begin, clock, first_wide->from),
 			       clock.to_ns(first_wide->bound));
-	else if (untold_skew)
+	else if (unmeasured_skew)
 		statements.add("clock", Verdict::not_witnessed,
 			       "{}; {} ns of it because the CPUs' clocks could not be compared more closely", text,
-			       clock.to_ns(untold_skew));
+			       clock.to_ns(unmeasured_skew));
 	else
 		statements.add("clock", witnessed ? Verdict::holds : Verdict::not_witnessed, text);
 	for (std::size_t i = 0; i < std::min(gaps.size(), gaps_shown); ++i)

@@ -55,7 +55,7 @@ ThrottledTime::ThrottledTime(const ThreadFold &fold, const RecordingInfo &info,
 			     const std::map<std::uint64_t, std::string> &paths)
     : fold_(fold), info_(info), paths_(paths)
 {
-	if (info.tells_throttled())
+	if (info.knows_throttled())
 		add_groups();
 }
 

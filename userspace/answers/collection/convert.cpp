@@ -17,7 +17,7 @@
 namespace monitor::collection {
 namespace {
 
-bool tells_cpus(const trace::RecordLayout &layout)
+bool has_cpu_numbers(const trace::RecordLayout &layout)
 {
 	return layout.segment.cpu >= 0 ||
 	       std::any_of(layout.forms.begin(), layout.forms.end(), [](const auto &form) { return form.has_cpu; });
@@ -34,7 +34,7 @@ TsdlText::Env env_of(const trace::Trace &trace, const std::string &machine)
 class Converter {
 public:
 	Converter(trace::Trace &trace, const std::string &directory, const std::string &machine)
-	    : trace_(trace), has_cpu_(tells_cpus(*trace.description().layout->records)), uuid_(random_uuid()),
+	    : trace_(trace), has_cpu_(has_cpu_numbers(*trace.description().layout->records)), uuid_(random_uuid()),
 	      text_(trace.description().clock, uuid_, env_of(trace, machine), has_cpu_),
 	      packets_(directory + "/stream", uuid_, has_cpu_, trace.first_time())
 	{

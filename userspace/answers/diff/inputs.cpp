@@ -148,7 +148,7 @@ Plan plan_of(const std::vector<Input> &inputs)
 		plan.same_modes &= same_modes(input.recorded, first.recorded);
 		plan.same_wakers &= input.recorded.interrupts == first.recorded.interrupts &&
 				    input.recorded.softirqs == first.recorded.softirqs;
-		plan.tell_throttled &= input.recorded.throttled;
+		plan.separate_throttled &= input.recorded.throttled;
 		plan.same_processes &= input.info.filtering() == first.info.filtering();
 		plan.same_samples &= input.info.stacks.of_command == first.info.stacks.of_command;
 		if (!plan.same_processes && plan.ours == Ours::nobody) {

@@ -114,9 +114,9 @@ public:
 		key.item = Item::ready;
 		const bool is_ours = key.of_command || plan_.ours == Ours::nobody;
 		const std::uint64_t throttled = thread.usage.throttled;
-		add(rows_, key, thread.usage.waiting + (plan_.tell_throttled ? 0 : throttled), is_ours);
+		add(rows_, key, thread.usage.waiting + (plan_.separate_throttled ? 0 : throttled), is_ours);
 		key.item = Item::throttled;
-		add(rows_, key, plan_.tell_throttled ? throttled : 0, is_ours);
+		add(rows_, key, plan_.separate_throttled ? throttled : 0, is_ours);
 		for (const auto &[sleep, part] : of.sleeps) {
 			const CallTimes::EndedBy by = sleep.ended_by;
 			const bool leads = key.of_command && by == CallTimes::EndedBy::other && plan_.same_modes;

@@ -88,11 +88,11 @@ enum class Ours : std::uint8_t {
 // What all folds must have in common.
 struct Plan {
 	Ours ours = Ours::nobody;
-	bool same_modes = true;     // false: CPU time leads as a whole
-	bool same_processes = true; // false: only those of the recorded command are compared
-	bool same_samples = true;   // false: one side's samples lack the kernel, so none are compared
-	bool same_wakers = true;    // false: which thread ended a sleep is not compared
-	bool tell_throttled = true; // false: throttled time is part of waiting for a CPU
+	bool same_modes = true;         // false: CPU time leads as a whole
+	bool same_processes = true;     // false: only those of the recorded command are compared
+	bool same_samples = true;       // false: one side's samples lack the kernel, so none are compared
+	bool same_wakers = true;        // false: which thread ended a sleep is not compared
+	bool separate_throttled = true; // false: throttled time is part of waiting for a CPU
 	// For the kernel's code before calls and faults, by name in RecordingInfo::cost_ns: the same for all
 	// recordings, so that different calibrations do not look like a difference of the programs.
 	std::map<std::string, double> edges_ns;

@@ -101,7 +101,7 @@ void CriticalPath::follow_activities()
 void CriticalPath::finish()
 {
 	FoldReport::finish();
-	tell_unknown_wakers(of_.info, of_.fold.kinds());
+	print_unknown_wakers(of_.info, of_.fold.kinds());
 	path_fold_.finish();
 	if (activities_)
 		follow_activities();

@@ -83,9 +83,9 @@ Nanoseconds WriterModel::disk_time(Nanoseconds work) const
 	return std::max<Nanoseconds>(std::llround(disk_ns_ * blocks) - work, 0);
 }
 
-void DrainModel::ring(bool of_program)
+void DrainModel::wake_for(bool of_program)
 {
-	(of_program ? program_rang_ : kernel_rang_) = true;
+	(of_program ? program_woke_ : kernel_woke_) = true;
 	if (is_waiting_ && is_requested())
 		wake_at(std::min(pace_.next_look(), pace_.earliest_look()));
 }
@@ -112,9 +112,9 @@ void DrainModel::wake_at(buffering::DrainPace::Time when)
 // While the pool is full, only programs' rings do.
 bool DrainModel::is_requested() const
 {
-	if (program_rang_ || stalled_)
-		return program_rang_;
-	return kernel_rang_ || std::ranges::any_of(shop_.rings, [](const SimulatedRing &ring) {
+	if (program_woke_ || stalled_)
+		return program_woke_;
+	return kernel_woke_ || std::ranges::any_of(shop_.rings, [](const SimulatedRing &ring) {
 		       return !ring.program && ring.blocks.is_half_full();
 	       });
 }
@@ -138,7 +138,7 @@ Nanoseconds DrainModel::begin_pass()
 {
 	++passes_;
 	pace_.look(time());
-	kernel_rang_ = program_rang_ = stalled_ = false;
+	kernel_woke_ = program_woke_ = stalled_ = false;
 	has_looked_ = true;
 	pass_fill_ = 0;
 	left_of_programs_ = buffering::max_blocks_of_pass;
@@ -178,7 +178,7 @@ Nanoseconds DrainModel::copy_next()
 				  fresh * shop_.times.fresh_block);
 		}
 		stalled_ |= left_ > 0 && !ring.program;
-		ring.has_rung = false;
+		ring.has_woken = false;
 		if (++ring_ < shop_.rings.size())
 			left_ = look_at(shop_.rings[ring_]);
 	}
@@ -263,8 +263,8 @@ void LoadModel::close(const Step &step)
 	if (!ring.program)
 		saved_ += (ring.blocks.lost() - lost_before) * shop_.times.saved_by_lost_word;
 	// A kernel's ring wakes the drain thread each time that it becomes half full, a program's once between passes.
-	if (ring.program ? ring.blocks.is_half_full() && !std::exchange(ring.has_rung, true) : is_half_full)
-		drain_.ring(ring.program != 0);
+	if (ring.program ? ring.blocks.is_half_full() && !std::exchange(ring.has_woken, true) : is_half_full)
+		drain_.wake_for(ring.program != 0);
 }
 
 } // namespace monitor::plan

@@ -23,8 +23,8 @@ namespace monitor::plan {
 struct SimulatedRing {
 	RingModel blocks;
 	std::uint32_t cpu, level;
-	std::uint32_t program; // 0: the kernel's
-	bool has_rung = false; // since the last pass
+	std::uint32_t program;  // 0: the kernel's
+	bool has_woken = false; // since the last pass
 };
 
 // What all threads of a simulation share.
@@ -86,7 +86,7 @@ public:
 	void start() { wait(); }
 	Nanoseconds next() override;
 	// A ring has become half full, of the kernel or of a program.
-	void ring(bool of_program);
+	void wake_for(bool of_program);
 	// The load has ended.
 	void stop();
 	Nanoseconds cpu_time() const { return shop_.machine.cpu_time(number_); }
@@ -114,7 +114,7 @@ private:
 	buffering::DrainPace pace_;
 	simulation::ThreadNumber number_ = 0;
 	bool is_waiting_ = false, is_stopping_ = false;
-	bool kernel_rang_ = false, program_rang_ = false; // since the pass began
+	bool kernel_woke_ = false, program_woke_ = false; // since the pass began
 	bool stalled_ = false; // the last pass left blocks of the kernel in their rings: the pool was full
 	std::uint64_t wait_number_ = 0;
 	// Of the pass in progress:

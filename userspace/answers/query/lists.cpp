@@ -57,7 +57,7 @@ std::shared_ptr<const Rows> Database::stream_rows() const
 	for (const auto &stream : context_.trace.streams()) {
 		const trace::StreamInfo &info = stream->info();
 		const bool is_known = !stream->is_foreign();
-		const bool has_times = is_known && stream->tells_times();
+		const bool has_times = is_known && stream->has_packet_times();
 		const auto if_known = [](bool known, std::int64_t value) { return known ? Value(value) : Value(); };
 		rows->push_back({info.name, if_known(is_known && info.has_cpu(), info.cpu),
 				 if_known(is_known, info.level), size(stream->packets()),

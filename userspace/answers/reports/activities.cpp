@@ -75,7 +75,7 @@ public:
 		tracker_.finish();
 		FoldReport::finish();
 		if (!is_of_programs_ && !is_of(ActivitySource::system_call))
-			tell_unknown_wakers(of_.info, of_.fold.kinds());
+			print_unknown_wakers(of_.info, of_.fold.kinds());
 	}
 	report::Table table() override
 	{

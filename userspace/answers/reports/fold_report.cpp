@@ -191,7 +191,7 @@ void expect_fold(const Question &question, const analyze::RecordingInfo &info)
 			    "shows those that it kept");
 }
 
-void tell_unknown_wakers(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
+void print_unknown_wakers(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
 {
 	const auto is_recorded = [&](const char *program, bool is_in_kinds) {
 		return info.present ? info.has_program(program) : is_in_kinds;

@@ -71,7 +71,7 @@ report::ShownRows::Of shown_of(const Question &question, const analyze::Recordin
 // Throws Error with the reason if the recording has nothing to fold.
 void expect_fold(const Question &question, const analyze::RecordingInfo &info);
 // Prints to standard error which calls and wakers are unknown, because they were not recorded. After the last event.
-void tell_unknown_wakers(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);
+void print_unknown_wakers(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);
 report::UsageOptions usage_options(const Question &question, const trace::Trace &trace,
 				   const analyze::RecordingInfo &info, const analyze::ThreadFold &fold);
 // "command: make -j8 (its processes are marked *), 2.3 s recorded on HOST"

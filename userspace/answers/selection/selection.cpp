@@ -31,7 +31,7 @@ std::string span_text(const Selection &selection, const trace::Trace &trace, con
 	return "from " + shown(span.from) + " to " + shown(span.to);
 }
 
-// Of a range that only touches the recorded time at one end no sum of times can be told.
+// A range that only touches the recorded time at one end has no sum of times.
 void expect_time(const Selection &selection, const trace::Trace &trace, const trace::TimeRange &range,
 		 const trace::TimeRange &whole)
 {

@@ -119,7 +119,7 @@ trace::SelectedThreads known_by_number(const trace::Trace &trace, const ThreadSe
 	trace::merge(
 	    trace, ignored, {},
 	    [&](const trace::Event &event) {
-		    fields.tell(event, processes);
+		    fields.update(event, processes);
 		    threads.before(event);
 		    threads.after(event);
 	    },

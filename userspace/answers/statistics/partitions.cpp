@@ -49,7 +49,7 @@ std::vector<trace::TimeRange> partitions(const trace::Trace &trace, trace::TimeR
 	for (const auto &stream : trace.streams()) {
 		if (stream->is_foreign())
 			continue;
-		if (!stream->tells_times())
+		if (!stream->has_packet_times())
 			return {range};
 		const Packets packets = packets_of(*stream, range);
 		total += packets.bytes;

@@ -37,7 +37,7 @@ RecorderThreads threads_of_recorder(const trace::Trace &trace, const ThreadField
 				continue;
 			const trace::Event &event = cursor.event();
 			names.after(event);
-			thread_fields.tell(event, reported.threads);
+			thread_fields.update(event, reported.threads);
 			if (event.cls->name != "thread_state" || event.cls->domain == trace::Domain::user)
 				continue;
 			const trace::FieldRef flags(*event.cls, "flags"), tid(*event.cls, "pid");

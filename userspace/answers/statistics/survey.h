@@ -41,7 +41,7 @@ struct Question {
 class ThreadFields {
 public:
 	explicit ThreadFields(const trace::Description &description);
-	void tell(const trace::Event &event, activities::ThreadTable &threads) const
+	void update(const trace::Event &event, activities::ThreadTable &threads) const
 	{
 		const Refs &refs = classes_[event.cls->index];
 		if (refs.thread)
@@ -113,7 +113,7 @@ void survey_partition(const trace::Trace &trace, const Question &question, const
 	    [&](const trace::Event &event, std::int64_t tid) {
 		    const filter::Running running{tid, threads ? &*threads : nullptr};
 		    if (threads)
-			    thread_fields.tell(event, surveyed.threads);
+			    thread_fields.update(event, surveyed.threads);
 		    constexpr bool takes_all = requires
 		    {
 			    Fold::takes_all_events;

@@ -169,8 +169,8 @@ void Top::draw_table(Cells &cells, unsigned top, unsigned bottom, const report::
 
 void Top::draw_rows(Cells &cells, unsigned top, unsigned bottom)
 {
-	const bool is_there = refresh_ && refresh_->wanted.by == levels_.back().wanted.by &&
-			      refresh_->wanted.process == levels_.back().wanted.process;
+	const bool is_current = refresh_ && refresh_->wanted.by == levels_.back().wanted.by &&
+				refresh_->wanted.process == levels_.back().wanted.process;
 	const report::GroupBy by = levels_.back().wanted.by;
 	const bool has_number = by == report::GroupBy::process || by == report::GroupBy::thread;
 	constexpr unsigned number_width = 8, min_name = 12, max_name = 40;
@@ -197,7 +197,7 @@ void Top::draw_rows(Cells &cells, unsigned top, unsigned bottom)
 		at += column->width + 1;
 	}
 	page_ = bottom > top + 1 ? bottom - top - 1 : 1;
-	if (!is_there) {
+	if (!is_current) {
 		cells.text(top + 1, 0, refresh_ ? "with the next figures" : "", faint);
 		return;
 	}
@@ -269,16 +269,16 @@ void Top::draw_stacks(Cells &cells, unsigned top, unsigned bottom) const
 		return;
 	}
 	constexpr unsigned numbers = 20; // columns before the stack
-	const bool is_there =
+	const bool is_current =
 	    stacks->process == levels_.back().wanted.followed && stacks->thread == levels_.back().wanted.thread;
 	if (const std::string note = stacks_note(*stacks); !note.empty() && top < bottom)
 		cells.text(top++, 0, note, faint);
 	draw_parts(top, bottom, stacks->kinds.size(), [&](std::size_t part, unsigned begin, unsigned end) {
 		const NamedWindow::StackTotals &kind = stacks->kinds[part];
 		draw_table(cells, begin, end,
-			   is_there ? stacks_table(kind, cells.columns() - std::min(cells.columns(), numbers))
-				    : report::Table(),
-			   is_there ? stacks_title(kind).c_str() : "Its stacks, with the next figures");
+			   is_current ? stacks_table(kind, cells.columns() - std::min(cells.columns(), numbers))
+				      : report::Table(),
+			   is_current ? stacks_title(kind).c_str() : "Its stacks, with the next figures");
 	});
 }
 
@@ -286,8 +286,8 @@ void Top::draw_details(Cells &cells, unsigned top, unsigned bottom) const
 {
 	if (details_ == Details::stacks)
 		return draw_stacks(cells, top, bottom);
-	const bool is_there = refresh_->followed == levels_.back().wanted.followed &&
-			      refresh_->followed_thread == levels_.back().wanted.thread;
+	const bool is_current = refresh_->followed == levels_.back().wanted.followed &&
+				refresh_->followed_thread == levels_.back().wanted.thread;
 	struct Part {
 		const report::Table *table;
 		const char *title;
@@ -298,7 +298,7 @@ void Top::draw_details(Cells &cells, unsigned top, unsigned bottom) const
 		parts.push_back({&*refresh_->activities, "Its activities that ended"});
 	const report::Table none;
 	draw_parts(top, bottom, parts.size(), [&](std::size_t part, unsigned begin, unsigned end) {
-		draw_table(cells, begin, end, is_there ? *parts[part].table : none, parts[part].title);
+		draw_table(cells, begin, end, is_current ? *parts[part].table : none, parts[part].title);
 	});
 }
 

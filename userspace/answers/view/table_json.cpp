@@ -45,7 +45,7 @@ Json threads_json(const analyze::ThreadFold &fold, const analyze::RecordingInfo 
 		return {{"ran", ran}, {"waiting", nullptr}, {"throttled", nullptr}, {"blocked", nullptr}};
 	return {{"ran", ran},
 		{"waiting", waiting},
-		{"throttled", info.tells_throttled() ? Json(throttled) : Json()},
+		{"throttled", info.knows_throttled() ? Json(throttled) : Json()},
 		{"blocked", blocked}};
 }
 

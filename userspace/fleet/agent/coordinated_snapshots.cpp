@@ -18,8 +18,8 @@
 namespace monitor::agent {
 namespace {
 
-constexpr std::size_t max_heard = 64, max_flight_bytes = 64 << 10, max_reply_text = 4096, max_undelivered = 64,
-		      max_heard_hosts = 1024, max_heard_numbers = 64;
+constexpr std::size_t max_received = 64, max_flight_bytes = 64 << 10, max_reply_text = 4096, max_undelivered = 64,
+		      max_known_hosts = 1024, max_known_numbers = 64;
 constexpr std::uint64_t max_age_ns = 2'000'000'000; // of a trigger that fired before this process started
 constexpr std::chrono::nanoseconds patience_with_connection(max_age_ns);
 
@@ -152,7 +152,7 @@ void CoordinatedSnapshots::publish_froze(const Run &run, const record::BegunSnap
 	publish_("froze", fleet::snapshot_news_text(news));
 }
 
-void CoordinatedSnapshots::hear(std::string_view untrusted_subject, std::string_view untrusted_text)
+void CoordinatedSnapshots::receive(std::string_view untrusted_subject, std::string_view untrusted_text)
 {
 	const auto subject = fleet::parse_subject(untrusted_subject);
 	if (!subject || subject->kind != "fired" || subject->host == host_)
@@ -167,9 +167,9 @@ void CoordinatedSnapshots::hear(std::string_view untrusted_subject, std::string_
 		return;
 	{
 		const std::lock_guard lock(mutex_);
-		if (heard_.size() >= max_heard)
+		if (received_.size() >= max_received)
 			return;
-		heard_.push_back({subject->host, std::move(*news)});
+		received_.push_back({subject->host, std::move(*news)});
 	}
 	::eventfd_write(wakeup_.get(), 1);
 }
@@ -186,7 +186,7 @@ void CoordinatedSnapshots::add_fds(std::vector<pollfd> &to) const
 void CoordinatedSnapshots::step(Clock::time_point now)
 {
 	try {
-		take_heard(now);
+		take_received(now);
 		take_changes();
 		take_replies();
 		publish_fired(now);
@@ -195,44 +195,44 @@ void CoordinatedSnapshots::step(Clock::time_point now)
 	}
 }
 
-void CoordinatedSnapshots::take_heard(Clock::time_point now)
+void CoordinatedSnapshots::take_received(Clock::time_point now)
 {
 	eventfd_t wakeups;
 	::eventfd_read(wakeup_.get(), &wakeups);
-	std::deque<Heard> heard;
+	std::deque<RemoteFiring> received;
 	std::vector<std::string> sentences;
 	{
 		const std::lock_guard lock(mutex_);
-		heard.swap(heard_);
+		received.swap(received_);
 		sentences = rate_limit_.take_messages(now);
 	}
 	for (const std::string &sentence : sentences)
 		report_(sentence);
-	for (const Heard &each : heard)
+	for (const RemoteFiring &each : received)
 		if (const auto run = runs_.find(each.news.run); run != runs_.end())
 			ask(run->second, each);
 }
 
-void CoordinatedSnapshots::ask(Run &run, const Heard &heard)
+void CoordinatedSnapshots::ask(Run &run, const RemoteFiring &firing)
 {
-	if (run.heard.size() >= max_heard_hosts && !run.heard.contains(heard.host))
-		run.heard.clear();
-	std::set<std::uint64_t> &numbers = run.heard[heard.host];
-	if (!numbers.insert(heard.news.number).second)
+	if (run.known.size() >= max_known_hosts && !run.known.contains(firing.host))
+		run.known.clear();
+	std::set<std::uint64_t> &numbers = run.known[firing.host];
+	if (!numbers.insert(firing.news.number).second)
 		return; // a duplicate
-	if (numbers.size() > max_heard_numbers)
+	if (numbers.size() > max_known_numbers)
 		numbers.erase(numbers.begin());
-	const std::string cause = cause_text(heard.host, heard.news);
+	const std::string cause = cause_text(firing.host, firing.news);
 	std::string why_not =
 	    run.asked ? "the one before is being taken" : run.limits.use(CoordinatedLimits::Clock::now());
 	if (why_not.empty()) {
 		record::SnapshotRequest request;
 		request.why = cause;
-		request.trigger = heard.news.trigger;
+		request.trigger = firing.news.trigger;
 		request.joins = true;
 		try {
 			run.asked.emplace(
-			    Asked{heard, cause, record::SnapshotQuestion(run.permitted.recorder, request)});
+			    Asked{firing, cause, record::SnapshotQuestion(run.permitted.recorder, request)});
 			return;
 		} catch (const Error &error) {
 			why_not = error.what();

@@ -2,11 +2,12 @@
 // Coordinated snapshots: on all hosts of a run when a trigger of one of them fires (`monitor fleet record
 // --snapshot-all`).
 //
-//     trigger fires -> recorder: flight.json (begun_snapshots.h) -> inotify -> look() -> m.fired.HOST ---.
-//     m.froze.HOST <- look() <- inotify <- flight.json <- recorder <- ask() <- take_heard() <- hear() <--'  on others
+//     trigger fires -> recorder: flight.json (begun_snapshots.h) -> inotify -> look() -> m.fired.HOST ---------.
+//     m.froze.HOST <- look() <- inotify <- flight.json <- recorder <- ask() <- take_received() <- receive() <--'
+// The second line is on the other hosts.
 //
 // Part of the network process, which is not trusted; the privileged process says for which runs the operator has
-// permitted it. Threads: hear() is called by libnats, all else by the main thread.
+// permitted it. Threads: receive() is called by libnats, all else by the main thread.
 // Invariants: only this host's own triggers are published as m.fired, and nothing reacts to m.froze, so snapshots do
 // not cause each other without end. A run that was not permitted is not asked. A trigger of another host causes one
 // snapshot, however often its message arrives.
@@ -48,18 +49,18 @@ public:
 	// The permitted runs, from the privileged process.
 	void set_runs(const std::vector<CoordinatedRun> &runs);
 	// Receives a message m.fired.HOST.
-	void hear(std::string_view untrusted_subject, std::string_view untrusted_text);
+	void receive(std::string_view untrusted_subject, std::string_view untrusted_text);
 	// Call step() when one is readable, after a reconnection, and each second.
 	void add_fds(std::vector<pollfd> &to) const;
 	void step(Clock::time_point now = Clock::now());
 
 private:
-	struct Heard {
+	struct RemoteFiring {
 		std::string host;
 		fleet::SnapshotNews news;
 	};
 	struct Asked {
-		Heard because;
+		RemoteFiring because;
 		std::string why;
 		record::SnapshotQuestion question;
 	};
@@ -69,7 +70,7 @@ private:
 		unsigned seen = 0; // the newest snapshot that was processed
 		CoordinatedLimits limits;
 		std::optional<Asked> asked;
-		std::map<std::string, std::set<std::uint64_t>> heard{}; // snapshots by host
+		std::map<std::string, std::set<std::uint64_t>> known{}; // snapshots by host
 	};
 	// A trigger of this host that fired and was not published yet.
 	struct Undelivered {
@@ -82,9 +83,9 @@ private:
 	std::vector<record::BegunSnapshot> new_ones(Run &run) const;
 	void look(Run &run);
 	void take_changes();
-	void take_heard(Clock::time_point now);
+	void take_received(Clock::time_point now);
 	void take_replies();
-	void ask(Run &run, const Heard &heard);
+	void ask(Run &run, const RemoteFiring &firing);
 	void publish_froze(const Run &run, const record::BegunSnapshot &snapshot);
 
 	const std::string host_, runs_directory_;
@@ -94,7 +95,7 @@ private:
 	std::deque<Undelivered> undelivered_;
 	Fd changes_, wakeup_;
 	std::mutex mutex_; // protects the following
-	std::deque<Heard> heard_;
+	std::deque<RemoteFiring> received_;
 	SenderRateLimit rate_limit_;
 };
 

@@ -91,7 +91,7 @@ NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
 	for (const std::string &subject : {fleet::subject_of("ctl", options_.host), fleet::subject_of("ctl", "all")})
 		connection_->subscribe(subject, [this](const auto &message) { hand_over(message); });
 	connection_->subscribe(triggers_of_all,
-			       [this](const auto &message) { coordinated_.hear(message.subject, message.text()); });
+			       [this](const auto &message) { coordinated_.receive(message.subject, message.text()); });
 }
 
 // A hub whose users.conf is older forbids only this.

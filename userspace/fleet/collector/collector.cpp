@@ -275,7 +275,7 @@ void Collector::take_cost(const std::string &host, const std::string &session, c
 	cost_.take_presence(host, session, untrusted_since_start);
 	if (!directory_.hosts().contains(host))
 		return;
-	heard_[host] = Clock::now();
+	last_reports_[host] = Clock::now();
 	is_changed_ = true;
 }
 
@@ -293,11 +293,11 @@ void Collector::take_runs(const std::string &host, const std::vector<Presence::R
 		hosts_of_run_.insert(host);
 }
 
-bool Collector::was_heard(const std::string &host, Clock::time_point time)
+bool Collector::has_reported(const std::string &host, Clock::time_point time)
 {
 	const std::lock_guard lock(mutex_);
-	const auto heard = heard_.find(host);
-	return heard != heard_.end() && heard->second >= time;
+	const auto last = last_reports_.find(host);
+	return last != last_reports_.end() && last->second >= time;
 }
 
 void Collector::update_cost()

@@ -41,7 +41,7 @@ public:
 
 	// Adds the cost that a host's agent reports since its start. Below: whether it has reported since `time`.
 	void take_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start);
-	bool was_heard(const std::string &host, std::chrono::steady_clock::time_point time);
+	bool has_reported(const std::string &host, std::chrono::steady_clock::time_point time);
 	// Whether a host belongs to this run: it has a trace, or its agent reports the run. Does not wait for the disk.
 	bool has_host(const std::string &host);
 	void take_runs(const std::string &host, const std::vector<Presence::Run> &untrusted_runs);
@@ -84,7 +84,7 @@ private:
 	std::map<std::string, Session> sessions_;
 	std::map<std::string, Clock::time_point> reported_;
 	CostAccount cost_;
-	std::map<std::string, Clock::time_point> heard_; // last cost report of each host of this run
+	std::map<std::string, Clock::time_point> last_reports_; // last cost report of each host of this run
 	bool is_changed_ = false;
 	std::mutex hosts_mutex_; // protects the following; never locked for long
 	std::set<std::string> hosts_of_run_;

@@ -128,7 +128,7 @@ void CollectorService::take_presence(const std::string &host, const Presence &un
 	if (cpu && bytes && messages) // else an older agent
 		collector_->take_cost(host, untrusted_presence.session, {*cpu, *bytes, *messages});
 	collector_->take_runs(host, untrusted_presence.runs);
-	if (!untrusted_presence.system_clock || !collector_->was_heard(host, {}))
+	if (!untrusted_presence.system_clock || !collector_->has_reported(host, {}))
 		return; // not of this run
 	try {
 		system_clocks_->take(host, *untrusted_presence.system_clock, clocks_->now_ns());
@@ -142,7 +142,7 @@ void CollectorService::wait_for_costs(const std::set<std::string> &hosts)
 	const auto start = std::chrono::steady_clock::now();
 	clock_->publish(subject_of("ctl", "all"), ""); // requests presence now, instead of waiting for the next second
 	while (std::chrono::steady_clock::now() - start < patience_with_presences &&
-	       !std::ranges::all_of(hosts, [&](const auto &host) { return collector_->was_heard(host, start); }))
+	       !std::ranges::all_of(hosts, [&](const auto &host) { return collector_->has_reported(host, start); }))
 		std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 

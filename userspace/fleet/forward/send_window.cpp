@@ -58,7 +58,7 @@ bool SendWindow::remove(std::uint64_t number, Time now)
 	const auto found = waiting_.find(number);
 	if (found == waiting_.end())
 		return false;
-	hear(now);
+	note_answer(now);
 	const Message &message = found->second;
 	if (message.sent && message.is_first) // 16 times the round trip, decreasing slowly
 		timeout_ = std::clamp(std::max((now - *message.sent) * 16, timeout_ - timeout_ / 16), min_timeout,
@@ -85,7 +85,7 @@ bool SendWindow::refused(std::uint64_t number, Time now)
 	const auto found = waiting_.find(number);
 	if (found == waiting_.end())
 		return false;
-	hear(now);
+	note_answer(now);
 	if (!found->second.sent)
 		return true;
 	unsend(number);
@@ -127,9 +127,9 @@ void SendWindow::look_for_late(Time now)
 	look_for_silence(now);
 }
 
-void SendWindow::hear(Time now)
+void SendWindow::note_answer(Time now)
 {
-	heard_ = now;
+	last_received_ = now;
 	silence_ = min_silence;
 }
 
@@ -148,7 +148,7 @@ bool SendWindow::is_too_much_unanswered() const
 void SendWindow::look_for_silence(Time now)
 {
 	const bool nothing_follows = unsent_.empty() || is_trial_on_its_way() || is_too_much_unanswered();
-	if (waiting_.empty() || !nothing_follows || now - std::max(heard_, last_sent_) < silence_)
+	if (waiting_.empty() || !nothing_follows || now - std::max(last_received_, last_sent_) < silence_)
 		return;
 	question_ = is_trial_on_its_way() ? *trial_ : waiting_.begin()->first;
 	unsend(*question_);

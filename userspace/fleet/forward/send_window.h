@@ -62,7 +62,7 @@ public:
 private:
 	void look_for_late(Time now);
 	void look_for_silence(Time now);
-	void hear(Time now);
+	void note_answer(Time now);
 	bool is_trial_on_its_way() const;
 	bool is_too_much_unanswered() const;
 	void unsend(std::uint64_t number);
@@ -80,7 +80,7 @@ private:
 	std::size_t unanswered_ = 0, permitted_ = max_bytes; // bytes: of sent messages; their limit
 	std::uint64_t sent_again_ = 0;
 	Duration timeout_ = min_timeout, pause_ = min_pause, silence_ = min_silence;
-	Time heard_{}, last_sent_{};
+	Time last_received_{}, last_sent_{};
 	Time paused_until_{}, looked_{};
 	std::optional<std::uint64_t> question_; // the probe, sent regardless of the limit
 	bool is_trying_ = false;                // after a refusal, until a trial is accepted

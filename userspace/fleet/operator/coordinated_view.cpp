@@ -46,12 +46,12 @@ std::optional<FreezeTime> freeze_time(const CoordinatedSnapshot &snapshot)
 		return {};
 	FreezeTime time;
 	for (const auto &[host, said] : snapshot.froze) {
-		const double heard_ns = ns_between(snapshot.fired->arrived, said.arrived);
+		const double by_arrival_ns = ns_between(snapshot.fired->arrived, said.arrived);
 		const std::int64_t by_clocks_ns = ns_difference(snapshot.fired->news.realtime_ns, said.news.frozen_ns);
 		const bool is_first = time.last_host.empty();
-		if (is_first || heard_ns > time.heard_ns) {
+		if (is_first || by_arrival_ns > time.by_arrival_ns) {
 			time.last_host = host;
-			time.heard_ns = heard_ns;
+			time.by_arrival_ns = by_arrival_ns;
 		}
 		time.by_clocks_ns = is_first ? by_clocks_ns : std::max(time.by_clocks_ns, by_clocks_ns);
 	}
@@ -72,7 +72,7 @@ void KeptCoordinatedSnapshots::add(const std::string &host, bool has_fired, flee
 	if (is_new) {
 		snapshot.host = key.first;
 		snapshot.number = key.second;
-		snapshot.first_heard = arrived;
+		snapshot.first_arrival = arrived;
 	}
 	++words_;
 	if (!has_fired)
@@ -88,7 +88,7 @@ std::vector<CoordinatedSnapshot> KeptCoordinatedSnapshots::take_settled(const st
 	for (auto each = waiting_.begin(); each != waiting_.end();) {
 		const CoordinatedSnapshot &snapshot = each->second;
 		const bool is_whole = snapshot.fired && snapshot.froze.size() >= followers(hosts, snapshot.host);
-		if (!is_whole && snapshot.first_heard >= before) {
+		if (!is_whole && snapshot.first_arrival >= before) {
 			++each;
 			continue;
 		}
@@ -96,7 +96,7 @@ std::vector<CoordinatedSnapshot> KeptCoordinatedSnapshots::take_settled(const st
 		settled.push_back(std::move(each->second));
 		each = waiting_.erase(each);
 	}
-	std::ranges::sort(settled, {}, &CoordinatedSnapshot::first_heard);
+	std::ranges::sort(settled, {}, &CoordinatedSnapshot::first_arrival);
 	return settled;
 }
 
@@ -136,7 +136,7 @@ std::string coordinated_text(const CoordinatedSnapshot &snapshot, const std::set
 				       std::max(followers(hosts, snapshot.host), snapshot.froze.size()));
 	if (const auto time = freeze_time(snapshot))
 		text += fmt::format(", the last, {}, {} after it as heard here; {} at most by the hosts' own clocks",
-				    time->last_host, report::duration_text(time->heard_ns),
+				    time->last_host, report::duration_text(time->by_arrival_ns),
 				    report::duration_text(static_cast<double>(time->by_clocks_ns)));
 	return text;
 }
@@ -157,7 +157,7 @@ nlohmann::ordered_json coordinated_json(const CoordinatedSnapshot &snapshot)
 	for (const auto &[host, said] : snapshot.froze)
 		json["froze"].push_back(said_json(host, said));
 	if (const auto time = freeze_time(snapshot)) {
-		json["last_frozen_heard_ns"] = time->heard_ns;
+		json["last_frozen_heard_ns"] = time->by_arrival_ns;
 		json["last_frozen_by_clocks_ns"] = time->by_clocks_ns;
 	}
 	return json;

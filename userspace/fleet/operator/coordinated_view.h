@@ -33,13 +33,13 @@ struct CoordinatedSnapshot {
 	std::uint64_t number = 0;          // of the snapshot there
 	std::optional<Said> fired;         // none: not received
 	std::map<std::string, Said> froze; // by other host
-	Clock::time_point first_heard;
+	Clock::time_point first_arrival;
 };
 
 // From the trigger until the last host froze.
 struct FreezeTime {
 	std::string last_host;         // by arrival here
-	double heard_ns = 0;           // includes the transit of both messages
+	double by_arrival_ns = 0;      // includes the transit of both messages
 	std::int64_t by_clocks_ns = 0; // by the hosts' own clocks, which may be wrong
 };
 std::optional<FreezeTime> freeze_time(const CoordinatedSnapshot &snapshot);

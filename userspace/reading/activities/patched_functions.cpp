@@ -9,15 +9,15 @@ namespace monitor::activities {
 
 PatchedFunctions::PatchedFunctions(const trace::Description &description)
 {
-	tells_.resize(description.classes().size());
-	posts_.resize(description.classes().size());
+	is_report_.resize(description.classes().size());
+	is_call_.resize(description.classes().size());
 	for (const auto &cls : description.classes()) {
 		if (cls->domain != trace::Domain::user)
 			continue;
-		posts_[cls->index] = cls->name == EDC_FUNCTION_ENTRY_CLASS || cls->name == EDC_FUNCTION_EXIT_CLASS;
+		is_call_[cls->index] = cls->name == EDC_FUNCTION_ENTRY_CLASS || cls->name == EDC_FUNCTION_EXIT_CLASS;
 		if (cls->name != EDC_FUNCTIONS_PATCHED_CLASS)
 			continue;
-		tells_[cls->index] = true;
+		is_report_[cls->index] = true;
 		first_ = trace::FieldRef(*cls, "function");
 		functions_ = trace::FieldRef(*cls, "functions");
 		refused_sleds_ = trace::FieldRef(*cls, "refused_sleds");
@@ -26,8 +26,8 @@ PatchedFunctions::PatchedFunctions(const trace::Description &description)
 
 void PatchedFunctions::user_event(const analyze::Thread &, const trace::Event &event)
 {
-	events_ += posts_[event.cls->index];
-	if (!tells_[event.cls->index])
+	events_ += is_call_[event.cls->index];
+	if (!is_report_[event.cls->index])
 		return;
 	refused_ += refused_sleds_.get(event);
 	const std::uint64_t first = first_.get(event), end = first + std::min(functions_.get(event), max_functions);

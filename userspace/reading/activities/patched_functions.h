@@ -29,7 +29,7 @@ public:
 private:
 	static constexpr std::uint64_t max_functions = 1 << 16;
 
-	std::vector<bool> tells_, posts_; // by class index: reports of patching; entries and exits
+	std::vector<bool> is_report_, is_call_; // by class index: reports of patching; entries and exits
 	trace::FieldRef first_, functions_, refused_sleds_;
 	std::vector<bool> patched_; // by number
 	std::uint64_t refused_ = 0, events_ = 0;

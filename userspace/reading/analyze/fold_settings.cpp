@@ -33,7 +33,7 @@ FoldSettings settings_of(const FoldInput &input, const RecordingInfo &info, cons
 		made.brackets_calls = info.has_program("sys_enter") && info.has_program("sys_exit");
 		made.brackets_user =
 		    made.brackets_calls && info.has_program("page_fault_user") && info.has_program("minor_fault");
-		made.tells_execs = info.has_program("sched_process_exec");
+		made.has_exec_events = info.has_program("sched_process_exec");
 	}
 	if (input.is_generic_ctf) {
 		const std::string *tracer = input.description.find_env("tracer_name");

@@ -26,7 +26,7 @@ struct FoldSettings {
 	bool brackets_user = true;     // and faults are too
 	bool brackets_all = true;      // and all interrupts: without a token nothing entered the kernel
 	bool finds_runners = false;    // calls and faults name the running thread where the switch was not seen
-	bool tells_execs = false;      // an exec that changes a thread's number has a token
+	bool has_exec_events = false;  // an exec that changes a thread's number has a token
 	bool has_untimed = false;      // perf's: events at time 0 list the state at the start
 	bool throttles_groups = false; // the queued threads of a throttled group have no switches: throttles.h
 	// Kernel time of a system call and of a fault outside their tokens, by calibration.

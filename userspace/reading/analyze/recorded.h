@@ -40,7 +40,7 @@ inline Recorded recorded(const RecordingInfo &info)
 		info.has_program("minor_fault"),
 		info.has_program("irq_handler_entry"),
 		info.has_program("softirq_entry"),
-		info.tells_throttled()};
+		info.knows_throttled()};
 }
 
 inline Recorded recorded(const trace::Trace &trace, const RecordingInfo &info, const EventKinds &kinds)

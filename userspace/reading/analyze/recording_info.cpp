@@ -279,7 +279,7 @@ std::string RecordingInfo::switches_text() const
 	return known.empty() ? "" : "say " + known + (unknown.empty() ? "" : "; unknown: " + unknown);
 }
 
-bool RecordingInfo::tells_throttled() const
+bool RecordingInfo::knows_throttled() const
 {
 	return std::ranges::count(switch_flags, "throttled") != 0;
 }
@@ -289,7 +289,7 @@ bool RecordingInfo::throttles_groups() const
 {
 	unsigned major = 0, minor = 0;
 	const bool is_known = std::sscanf(kernel.c_str(), "%u.%u", &major, &minor) == 2;
-	return tells_throttled() && is_known && std::pair(major, minor) < std::pair(6u, 18u) && cgroups.start &&
+	return knows_throttled() && is_known && std::pair(major, minor) < std::pair(6u, 18u) && cgroups.start &&
 	       cgroups.start->hierarchy == 2;
 }
 

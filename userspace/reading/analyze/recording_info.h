@@ -67,7 +67,7 @@ struct RecordingInfo : Contents {
 	// What switches say about the state of threads: "say throttled, iowait; unknown: memstall". "": nothing.
 	std::string switches_text() const;
 	// Whether switches say that a thread is throttled.
-	bool tells_throttled() const;
+	bool knows_throttled() const;
 	// Whether groups are throttled as a whole (before Linux 6.18): their queued or woken threads have no switch
 	// that says so.
 	bool throttles_groups() const;

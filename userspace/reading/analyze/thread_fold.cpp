@@ -170,7 +170,7 @@ void ThreadFold::event(const trace::Event &event)
 	is_counting_ = cpu.selected && settings_->scope.includes_time(event.time);
 	if (was_offline(kind, event, cpu)) [[unlikely]]
 		go_offline(cpu, event.time);
-	// Counters are read before the switch, which tells whether the CPU was offline.
+	// Counters are read before the switch, which says whether the CPU was offline.
 	if (kind.kind != EventMeaning::counters || !cpu.current || !is_stopper(*cpu.current))
 		times_.account(cpu, event.time);
 	if (cpu.is_offline) [[unlikely]]
@@ -391,7 +391,7 @@ void ThreadFold::on_runs(const EventKind &kind, const trace::Event &event, Cpu &
 // It runs on a CPU that switched to another thread.
 void ThreadFold::doubt_runner(const Thread &runs, std::uint64_t time, const Cpu &cpu)
 {
-	const bool may_exec = settings_->finds_runners || settings_->tells_execs;
+	const bool may_exec = settings_->finds_runners || settings_->has_exec_events;
 	if (!may_exec || !execs_.may_explain(*cpu.current, runs, time, cpu))
 		contradict(Contradiction::other_thread_ran, time, cpu, *cpu.current);
 }

@@ -199,8 +199,8 @@ const std::string &Place::text() const
 
 std::uint64_t Place::number(std::uint64_t least, std::uint64_t most) const
 {
-	const bool is_there = value_->kind == Value::Kind::integer && !value_->is_negative;
-	if (is_there && value_->number >= least && value_->number <= most)
+	const bool is_unsigned = value_->kind == Value::Kind::integer && !value_->is_negative;
+	if (is_unsigned && value_->number >= least && value_->number <= most)
 		return value_->number;
 	if (least == 0 && most == ~std::uint64_t(0))
 		refuse("expected a non-negative integer");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The slots of a CTF 2 layout: fields that have a role, and fields that tell a length or select an option.
+// The slots of a CTF 2 layout: fields that have a role, and fields that give a length or select an option.
 //
 // Used by the interpretation of CTF 2 (fragments.cpp) when all is read, as Completion is for CTF 1.8: every location
 // gets the slot of the field that it leads to. A path may lead to one field in each option of a variant; these share a

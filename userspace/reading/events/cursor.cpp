@@ -9,7 +9,7 @@ Cursor::Item Cursor::start(std::uint64_t from_time)
 	// begin at from_time. A stream without packet times is read from its first packet.
 	const Stream &file = stream();
 	const std::uint64_t first = file.first_packet();
-	const std::uint64_t packet = from_time == 0 || !file.tells_times() ? first : file.seek(from_time - 1);
+	const std::uint64_t packet = from_time == 0 || !file.has_packet_times() ? first : file.seek(from_time - 1);
 	start_at(packet > first && !packets_.follows_in_order(packet) ? packet - 1 : packet);
 	const auto until = [this] { return item_ == Item::gap ? gap_.to_time : decoder_.time(); };
 	while (item_ != Item::end && until() < from_time)

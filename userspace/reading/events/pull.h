@@ -51,7 +51,7 @@ private:
 	// Bisection requires that packets have times.
 	void start(Cursor &cursor) const
 	{
-		if (range_.from == 0 || cursor.stream().tells_times() || cursor.stream().is_missing()) {
+		if (range_.from == 0 || cursor.stream().has_packet_times() || cursor.stream().is_missing()) {
 			cursor.start(range_.from);
 			return;
 		}

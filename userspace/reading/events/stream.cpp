@@ -237,7 +237,7 @@ std::uint64_t Stream::seek(std::uint64_t time) const
 {
 	// Invariant: `low` is good and begins at or before `time`, or is the first; packets that begin after `time` are
 	// at `high` or later.
-	std::uint64_t low = first_packet_, high = tells_times() ? packets() : first_packet_;
+	std::uint64_t low = first_packet_, high = has_packet_times() ? packets() : first_packet_;
 	PacketHead head;
 	while (low + 1 < high) {
 		const std::uint64_t middle = low + (high - low) / 2;

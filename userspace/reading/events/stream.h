@@ -102,14 +102,14 @@ public:
 	bool is_empty() const { return info_.is_generic_ctf && packets() == 0; }
 	std::string why_foreign() const;
 	// Whether packets have times; otherwise only the events have.
-	bool tells_times() const { return first_ && first_->has_begin; }
+	bool has_packet_times() const { return first_ && first_->has_begin; }
 	std::uint64_t begin_time() const { return first_ ? time(first_->begin) : 0; }
 	std::uint64_t end_time() const
 	{
 		return !last_ ? 0 : last_->has_end ? time(last_->end) : std::max(time(last_->begin), last_event_time_);
 	}
 	// Whether packets have their end times; otherwise the time of the last event is needed.
-	bool tells_end() const { return last_ && last_->has_end; }
+	bool has_packet_end() const { return last_ && last_->has_end; }
 	void set_last_event_time(std::uint64_t time) { last_event_time_ = time; }
 
 	// The last good packet that begins at or before `time`, or the first one, found by bisection. The first one if
@@ -147,7 +147,8 @@ private:
 	MappedFile owner_, index_;
 	std::vector<std::byte> copy_;
 	bool has_own_numbers_ = false; // packet numbers differ from positions
-	// The kernel was told once to read ahead from here: each madvise() stalls the page faults of all other threads.
+	// The kernel was advised once to read ahead from here: each madvise() stalls the page faults of all other
+	// threads.
 	mutable std::atomic<std::uint64_t> reads_on_from_ = ~std::uint64_t(0);
 	std::span<const std::byte> bytes_;
 	std::unique_ptr<Packets> packets_;

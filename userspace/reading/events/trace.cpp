@@ -197,7 +197,7 @@ Recorded when_recorded(const Description &description, std::span<const std::uniq
 	recorded.has_tokens = description.has_tokens();
 	bool is_first = true;
 	for (const auto &stream : streams) {
-		if (stream->is_foreign() || !stream->tells_times() || !stream->tells_end())
+		if (stream->is_foreign() || !stream->has_packet_times() || !stream->has_packet_end())
 			continue;
 		const std::int64_t begin_ns = description.clock.wall_ns(stream->begin_time()),
 				   end_ns = description.clock.wall_ns(stream->end_time());
@@ -612,10 +612,10 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 				problems_.add(stream.info(), 0, 0, stream.why_foreign());
 			continue;
 		}
-		if (stream.tells_times() && !stream.tells_end())
+		if (stream.has_packet_times() && !stream.has_packet_end())
 			stream.set_last_event_time(read_times(stream, stream.seek(~std::uint64_t(0))).second);
-		const auto [begin, end] =
-		    stream.tells_times() ? std::pair(stream.begin_time(), stream.end_time()) : read_times(stream, 0);
+		const auto [begin, end] = stream.has_packet_times() ? std::pair(stream.begin_time(), stream.end_time())
+								    : read_times(stream, 0);
 		first_time_ = std::min(first_time_, begin);
 		end_time_ = std::max(end_time_, end);
 	}

@@ -186,9 +186,9 @@ private:
 	}
 	void report_problems()
 	{
-		if (found_.total() == told_)
+		if (found_.total() == reported_)
 			return;
-		told_ = found_.total();
+		reported_ = found_.total();
 		core_->take(found_);
 	}
 
@@ -214,10 +214,10 @@ private:
 
 	std::shared_ptr<const detail::Core> core_;
 	monitor::trace::Problems found_;
-	std::uint64_t told_ = 0;
+	std::uint64_t reported_ = 0;
 	detail::Walk walk_;
 	Item item_ = Item::none;
-	bool is_at_end_ = false; // after the last item; tells which end an empty item means
+	bool is_at_end_ = false; // after the last item; says which end an empty item means
 	bool shows_gaps_ = true;
 	std::optional<std::uint64_t> position_ = 0; // events before the position, if known
 };

@@ -71,7 +71,7 @@ bool Walker::load_next()
 		return false;
 	if (window_.size() > 0)
 		stack_.push_back({std::move(begin_), window_.size()});
-	if (stack_.size() > max_stack && stream_->tells_times())
+	if (stack_.size() > max_stack && stream_->has_packet_times())
 		stack_.erase(stack_.begin(), stack_.begin() + max_stack / 2);
 	else if (stack_.size() > max_stack)
 		thin(0);
@@ -173,7 +173,7 @@ bool Walker::take_window()
 std::uint64_t Walker::earlier(std::uint64_t packet) const
 {
 	const std::uint64_t first = stream_->first_packet();
-	if (!stream_->tells_times())
+	if (!stream_->has_packet_times())
 		return first; // an event's time is derived from the events before it
 	const std::uint64_t end = stream_->offset(packet);
 	std::uint64_t found = packet - 1;
@@ -186,12 +186,12 @@ std::uint64_t Walker::earlier(std::uint64_t packet) const
 std::uint64_t Walker::behind_good(std::uint64_t packet) const
 {
 	PacketHead head;
-	const auto tells = [&](std::uint64_t before) {
+	const auto gives_time = [&](std::uint64_t before) {
 		// An empty packet of generic CTF gives no time.
 		return !stream_->read_head(before, head) &&
 		       (!stream_->info().is_generic_ctf || head.content_bits > head.first_bits);
 	};
-	while (packet > stream_->first_packet() && !tells(packet - 1))
+	while (packet > stream_->first_packet() && !gives_time(packet - 1))
 		--packet;
 	return packet;
 }

@@ -217,8 +217,8 @@ private:
 	{
 		const Token what = take();
 		expect_words({"is"});
-		const auto once = [&](bool is_there) {
-			if (is_there)
+		const auto once = [&](bool is_set) {
+			if (is_set)
 				throw Refusal(what.position, "this appears twice");
 		};
 		const auto of_field = [&](Name &into) {

@@ -91,7 +91,7 @@ nlohmann::ordered_json Flight::state() const
 
 void Flight::write(bool is_over) const
 {
-	nlohmann::ordered_json json = {{"version", 1}, {"over", is_over}, {"begun", told_.json()}};
+	nlohmann::ordered_json json = {{"version", 1}, {"over", is_over}, {"begun", announced_.json()}};
 	json.update(state());
 	replace_file(parts_.directory + "/.monitor/flight.json", json_dump(json, 1) + "\n", 0600);
 }
@@ -125,9 +125,9 @@ SnapshotWindow Flight::window_of(const SnapshotRequests::Asked &asked) const
 // Answers with the newest snapshot if that covers the request.
 bool Flight::join(const SnapshotRequests::Asked &asked) const
 {
-	if (!asked.request.joins || told_.empty() || !newest_.covers(window_of(asked)))
+	if (!asked.request.joins || announced_.empty() || !newest_.covers(window_of(asked)))
 		return false;
-	const BegunSnapshot &newest = told_.newest();
+	const BegunSnapshot &newest = announced_.newest();
 	SnapshotRequests::answer(asked.caller, json_dump(nlohmann::json{{"joined", newest.number},
 									{"time", newest.time},
 									{"realtime_ns", newest.realtime_ns},
@@ -180,12 +180,12 @@ std::string Flight::serve()
 }
 
 // Announces the snapshot first, for those who wait for it.
-void Flight::tell_begun(const SnapshotRequests::Asked &asked, bool was_held)
+void Flight::announce_begun(const SnapshotRequests::Asked &asked, bool was_held)
 {
 	const SnapshotRequest &request = asked.request;
 	const Sync frozen = was_held ? asked.at : read_sync(parts_.steering.invariant_tsc());
-	told_.add({begun_, request.by, request.why, request.by == by_trigger ? request.trigger : "", asked.at.time,
-		   asked.at.realtime_ns, frozen.time, frozen.realtime_ns});
+	announced_.add({begun_, request.by, request.why, request.by == by_trigger ? request.trigger : "", asked.at.time,
+			asked.at.realtime_ns, frozen.time, frozen.realtime_ns});
 	newest_ = window_of(asked);
 	write_again(false);
 }
@@ -195,7 +195,7 @@ void Flight::begin(SnapshotRequests::Asked asked)
 	const bool was_held = recorder_.is_held();
 	recorder_.hold(); // the disk may stall
 	++begun_;
-	tell_begun(asked, was_held);
+	announce_begun(asked, was_held);
 	caller_ = std::move(asked.caller);
 	SnapshotAccount account;
 	account.number = begun_;
@@ -280,7 +280,7 @@ void Flight::finish()
 					{"discarded", account.discarded()},
 					{"held_ms", static_cast<double>(account.held_ns) / 1e6},
 					{"number", account.number},
-					{"frozen_ns", told_.newest().frozen_ns}};
+					{"frozen_ns", announced_.newest().frozen_ns}};
 	if (!error.empty())
 		reply = {{"error", fmt::format("the snapshot {} {}: {}", current_->directory(),
 					       current_->is_kept() ? "is incomplete" : "could not be written", error)}};

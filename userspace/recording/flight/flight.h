@@ -80,7 +80,7 @@ private:
 	void take_window_of_trigger(SnapshotRequest &request) const;
 	SnapshotWindow window_of(const SnapshotRequests::Asked &asked) const;
 	bool join(const SnapshotRequests::Asked &asked) const;
-	void tell_begun(const SnapshotRequests::Asked &asked, bool was_held);
+	void announce_begun(const SnapshotRequests::Asked &asked, bool was_held);
 	void arm();
 	void note_result(const std::string &failure);
 	void finish();
@@ -99,10 +99,10 @@ private:
 	std::uint64_t rest_until_ns_ = 0, rest_ns_ = 0; // delay of triggers' snapshots after a failure
 	std::uint64_t left_out_ = 0;                    // firings while another snapshot was in progress
 	unsigned begun_ = 0, finished_ = 0, failed_ = 0;
-	std::string failure_;     // why the last snapshot could not be written; "": it was
-	BegunSnapshots told_;     // as flight.json has them
-	SnapshotWindow newest_;   // of the newest snapshot
-	FlightRecorder recorder_; // last: its thread uses the current snapshot
+	std::string failure_;      // why the last snapshot could not be written; "": it was
+	BegunSnapshots announced_; // as flight.json has them
+	SnapshotWindow newest_;    // of the newest snapshot
+	FlightRecorder recorder_;  // last: its thread uses the current snapshot
 };
 
 } // namespace monitor::record

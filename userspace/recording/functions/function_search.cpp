@@ -22,7 +22,7 @@ namespace monitor::functions {
 namespace {
 
 constexpr std::size_t max_answer_bytes = 64 << 20;
-constexpr std::size_t max_told = 10; // of the functions that cannot be probed
+constexpr std::size_t max_notes = 10; // of the functions that cannot be probed
 constexpr rlim_t search_seconds = 20, search_bytes = rlim_t{4} << 30;
 constexpr auto max_time = std::chrono::minutes(5);
 
@@ -158,10 +158,10 @@ FoundFunctions find_functions(const std::vector<std::string> &patterns, const st
 std::vector<std::string> notes(const std::vector<LeftOut> &left_out)
 {
 	std::vector<std::string> notes;
-	for (std::size_t i = 0; i < std::min(left_out.size(), max_told); ++i)
+	for (std::size_t i = 0; i < std::min(left_out.size(), max_notes); ++i)
 		notes.push_back(fmt::format("{}: {}", left_out[i].name, left_out[i].why));
-	if (left_out.size() > max_told)
-		notes.push_back(fmt::format("and {} more cannot be probed", left_out.size() - max_told));
+	if (left_out.size() > max_notes)
+		notes.push_back(fmt::format("and {} more cannot be probed", left_out.size() - max_notes));
 	return notes;
 }
 

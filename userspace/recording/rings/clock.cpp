@@ -185,9 +185,9 @@ void go_first()
 void answer(Exchange &exchange, unsigned cpu, std::latch &ready)
 {
 	go_first();
-	const bool is_there = card::pin_to(cpu);
+	const bool is_pinned = card::pin_to(cpu);
 	ready.count_down();
-	if (!is_there)
+	if (!is_pinned)
 		return;
 	for (std::uint64_t line; (line = exchange.line.load(std::memory_order_acquire)) != Exchange::stop;)
 		if (line == Exchange::question)

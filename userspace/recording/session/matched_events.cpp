@@ -86,10 +86,10 @@ void MatchedEvents::expect_decidable(bool with_programs)
 	with_programs_ = with_programs;
 	decidable_ = make({});
 	for (const std::string &doubt : decidable_->doubts)
-		tell_(doubt + " It may be one of a program's events.");
+		notify_(doubt + " It may be one of a program's events.");
 	for (const std::string &hint : decidable_->hints)
-		tell_(hint);
-	expect_families(options_, *decidable_, tell_);
+		notify_(hint);
+	expect_families(options_, *decidable_, notify_);
 }
 
 void MatchedEvents::start(card::BpfCard *card, const ClockSteering &steering, Contents &file)
@@ -121,9 +121,9 @@ void MatchedEvents::end(const Sync &end, const card::BpfCard *card, const card::
 	const auto matcher = make(users ? users->classes() : Classes());
 	add_matching(file, request(), *matcher);
 	for (const std::string &doubt : matcher->doubts)
-		tell_(doubt + " Nor has any of the programs'.");
+		notify_(doubt + " Nor has any of the programs'.");
 	for (const std::string &note : matcher->notes)
-		tell_(note);
+		notify_(note);
 	file.counted = {counted_since_.time, end.monotonic_ns - counted_since_.monotonic_ns};
 	file.counts = event_counts(request().counts, card, users);
 	file.times = event_times(request().times, card);

@@ -26,11 +26,11 @@ class MatchedEvents {
 public:
 	using Classes = std::vector<card::UserClass>;
 	using Describe = std::function<std::string(const Classes &)>; // TSDL of all classes
-	using Tell = std::function<void(const std::string &)>;        // a message for the user
+	using Notify = std::function<void(const std::string &)>;      // a message for the user
 
 	// `options` must outlive it.
-	MatchedEvents(const Options &options, Describe describe, Tell tell)
-	    : options_(options), describe_(std::move(describe)), tell_(std::move(tell))
+	MatchedEvents(const Options &options, Describe describe, Notify notify)
+	    : options_(options), describe_(std::move(describe)), notify_(std::move(notify))
 	{
 	}
 
@@ -55,7 +55,7 @@ private:
 
 	const Options &options_;
 	const Describe describe_;
-	const Tell tell_;
+	const Notify notify_;
 	bool with_programs_ = false;
 	std::uint64_t begin_time_ = 0; // of the trace; 0: the clock is not known yet
 	std::shared_ptr<const EventMatcher> decidable_;

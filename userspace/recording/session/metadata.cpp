@@ -159,7 +159,7 @@ std::string labelled_field(unsigned id, const card::UserField &field, bool is_ar
 }
 
 // Whether the argument is the number of a patched function (recording/preload/post.c).
-bool tells_function(const card::UserClass &cls)
+bool has_function_number(const card::UserClass &cls)
 {
 	return cls.argument.name == "function" && cls.argument.kind == "u16" &&
 	       (cls.name == EDC_FUNCTION_ENTRY_CLASS || cls.name == EDC_FUNCTION_EXIT_CLASS ||
@@ -169,8 +169,8 @@ bool tells_function(const card::UserClass &cls)
 std::string user_class(const card::UserClass &cls)
 {
 	std::string types_before;
-	std::string fields = tells_function(cls) ? field("function", "function")
-						 : labelled_field(cls.id, cls.argument, true, types_before);
+	std::string fields = has_function_number(cls) ? field("function", "function")
+						      : labelled_field(cls.id, cls.argument, true, types_before);
 	for (const card::UserField &field : cls.payload)
 		fields += labelled_field(cls.id, field, false, types_before);
 	return types_before + event_class(cls.id, cls.name, fields);

@@ -39,7 +39,7 @@ std::vector<std::uint32_t> online_cpus()
 OfflineCpus::OfflineCpus(std::uint32_t cpus) : OfflineCpus(cpus, online_file) {}
 
 OfflineCpus::OfflineCpus(std::uint32_t cpus, const char *list)
-    : list_(::open(list, O_RDONLY | O_CLOEXEC)), was_(cpus), told_(cpus)
+    : list_(::open(list, O_RDONLY | O_CLOEXEC)), was_(cpus), reported_(cpus)
 {
 }
 
@@ -55,9 +55,9 @@ std::vector<std::uint32_t> OfflineCpus::look()
 		is[cpu] = false;
 	std::vector<std::uint32_t> found;
 	for (std::uint32_t cpu = 0; cpu < is.size(); ++cpu) {
-		if (is[cpu] && (was_[cpu] || is_first_) && !told_[cpu])
+		if (is[cpu] && (was_[cpu] || is_first_) && !reported_[cpu])
 			found.push_back(cpu);
-		told_[cpu] = is[cpu] && (told_[cpu] || was_[cpu] || is_first_);
+		reported_[cpu] = is[cpu] && (reported_[cpu] || was_[cpu] || is_first_);
 	}
 	was_ = std::move(is);
 	if (std::exchange(is_first_, false))

@@ -26,7 +26,7 @@ public:
 
 private:
 	Fd list_; // stays open: it is read several times a second
-	std::vector<bool> was_, told_;
+	std::vector<bool> was_, reported_;
 	bool is_first_ = true;
 	std::vector<std::uint32_t> at_start_;
 };

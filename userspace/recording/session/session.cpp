@@ -39,7 +39,7 @@ void Session::keep_budget()
 		write_file(); // in case the recorder is killed
 }
 
-void Session::tell(const std::string &note) const
+void Session::notify(const std::string &note) const
 {
 	if (listener_.on_note)
 		listener_.on_note(note);
@@ -323,7 +323,7 @@ void Session::drain_rest()
 			    options_.live->finish();
 		    else
 			    for (const std::string &doubt : states_->end(file_))
-				    tell(doubt);
+				    notify(doubt);
 	    });
 	if (counted_) {
 		counted_->finish();

@@ -83,7 +83,7 @@ private:
 	void start_counting();
 
 	// session.cpp
-	void tell(const std::string &note) const;
+	void notify(const std::string &note) const;
 	void keep_budget();
 	void write_mappings(const Sync &sync);
 	void describe();

@@ -104,7 +104,7 @@ void Session::start()
 		throw;
 	}
 	if (!why_no_samples_.empty())
-		tell("no stacks of the command: " + why_no_samples_);
+		notify("no stacks of the command: " + why_no_samples_);
 }
 
 void Session::start_parts()
@@ -120,7 +120,7 @@ void Session::start_parts()
 	if (!options_.functions.empty()) {
 		functions_.find(options_, users_ && !options_.command.empty(), user_);
 		for (const std::string &note : functions::notes(functions_.found().left_out))
-			tell("--functions: " + note);
+			notify("--functions: " + note);
 	}
 	expect_readable_programs();
 	prepare_matching();
@@ -194,9 +194,9 @@ void Session::make_directory()
 		directory_lock_ = go_on_in(options_.output, *options_.statistics, lives_.emplace());
 		uuid_ = lives_->uuid;
 		cgroups_.set_earlier(*lives_);
-		tell(fmt::format("{} has the statistics of {} before: this one goes on there", options_.output,
-				 lives_->lives.size() == 1 ? std::string("a recording")
-							   : fmt::format("{} recordings", lives_->lives.size())));
+		notify(fmt::format("{} has the statistics of {} before: this one goes on there", options_.output,
+				   lives_->lives.size() == 1 ? std::string("a recording")
+							     : fmt::format("{} recordings", lives_->lives.size())));
 	} else {
 		directory_lock_ = make_trace_directory(options_.output, options_.force);
 	}
@@ -230,8 +230,8 @@ void Session::open_user_card()
 	    fmt::format("process {} already records the events of all instrumented programs", users_->holder());
 	if (options_.user_only && options_.command.empty())
 		throw Error(who + "; only one process can");
-	tell(who + (options_.command.empty() ? ": this recording does without them"
-					     : ": this recording has those of its own command only"));
+	notify(who + (options_.command.empty() ? ": this recording does without them"
+					       : ": this recording has those of its own command only"));
 }
 
 // Users may learn about the functions only of programs that they can read. Names without a slash are system libraries.
@@ -251,7 +251,7 @@ void Session::prepare_matching()
 		return;
 	matched_ = std::make_unique<MatchedEvents>(
 	    options_, [this](const auto &classes) { return description_->text_with(classes); },
-	    [this](const std::string &note) { tell(note); });
+	    [this](const std::string &note) { notify(note); });
 	matched_->expect_decidable(users_ != nullptr);
 }
 
@@ -294,7 +294,7 @@ void Session::load_card()
 	std::optional<card::KeptCalibration> kept = kept_file.read();
 	options.tp_programs = !kept || kept->tp;
 	if (const pid_t holder = options.module || options_.card == "bpf" ? 0 : card::holder_of_module())
-		tell(fmt::format("process {} uses the kernel module: this recording uses the BPF card", holder));
+		notify(fmt::format("process {} uses the kernel module: this recording uses the BPF card", holder));
 	try {
 		card_ = std::make_unique<card::BpfCard>(options);
 	} catch (const Error &error) {
@@ -311,11 +311,11 @@ void Session::load_card()
 	if (options_.calibrates) {
 		trials_->calibrate(functions_, options_.live || options_.flight);
 		if (const std::string why_not = trials_->read_factors(); !why_not.empty())
-			tell(why_not);
+			notify(why_not);
 	}
 	if (!options.functions.empty()) {
 		file_.functions = recorded_functions(functions_.found());
-		tell(functions_.summary());
+		notify(functions_.summary());
 	}
 	trials_->witness();
 	settle_clock();

@@ -57,9 +57,9 @@ std::span<std::byte> read_code(const ElfImage &image, std::uint64_t address, std
 std::size_t signal_return_size(std::span<const std::byte> code, std::size_t place)
 {
 	const auto size_of = [&](const auto &bytes) {
-		const bool is_there = place < code.size() && code.size() - place >= bytes.size() &&
+		const bool is_match = place < code.size() && code.size() - place >= bytes.size() &&
 				      std::memcmp(code.data() + place, bytes.data(), bytes.size()) == 0;
-		return is_there ? bytes.size() : 0;
+		return is_match ? bytes.size() : 0;
 	};
 	return std::max(size_of(to_rax), size_of(to_eax));
 }

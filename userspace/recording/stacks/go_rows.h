@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Unwind rows of a Go program, from its runtime's tables, which tell where goroutines begin and which functions switch
+// Unwind rows of a Go program, from its runtime's tables, which say where goroutines begin and which functions switch
 // stacks (base/go_functions.h).
 //
 // Where a switch to the thread's stack saves the goroutine's differs between versions, and is decoded from the code. If

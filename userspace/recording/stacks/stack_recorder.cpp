@@ -331,10 +331,10 @@ void StackRecorder::look_at_samples()
 			continue;
 		}
 		if (change.kind == Change::Kind::created) { // the PID may be reused
-			if (told_.erase(change.process))
+			if (published_.erase(change.process))
 				spaces_.ended(change.process);
 			std::erase(ended_, change.process);
-		} else if (told_.contains(change.process)) {
+		} else if (published_.contains(change.process)) {
 			take(change);
 			pause();
 		}
@@ -345,11 +345,11 @@ void StackRecorder::look_at_samples()
 	for (; wanted_seen_ < count; ++wanted_seen_)
 		if (const auto process =
 			static_cast<std::int32_t>(sampled_.wanted->process[wanted_seen_ % EDC_UNWIND_WANTED]);
-		    told_.insert(process).second)
-			tell_sampled(process);
+		    published_.insert(process).second)
+			publish_sampled(process);
 }
 
-void StackRecorder::tell_sampled(std::int32_t process)
+void StackRecorder::publish_sampled(std::int32_t process)
 {
 	const std::vector<Change> changes = histories_.of(process);
 	for (const Change &change : changes)
@@ -394,7 +394,7 @@ void StackRecorder::forget_ended()
 		if (::access(fmt::format("/proc/{}", process).c_str(), F_OK) == 0)
 			return false;
 		histories_.add({.kind = Change::Kind::ended, .process = process});
-		if (told_.erase(process) || !sampled_.wanted)
+		if (published_.erase(process) || !sampled_.wanted)
 			spaces_.ended(process);
 		return true;
 	});

@@ -99,7 +99,7 @@ private:
 	void run();
 	void run_sampled();
 	void look_at_samples();
-	void tell_sampled(std::int32_t process);
+	void publish_sampled(std::int32_t process);
 	void write_kernel_symbols(const std::string &directory);
 	void read_processes();
 	void read_maps(std::int32_t process, std::uint64_t monotonic_ns);
@@ -119,9 +119,9 @@ private:
 
 	UnwindMemory memory_;
 	const SampledCommand sampled_;
-	CodeHistories histories_;       // of the sampled command
-	std::set<std::int32_t> told_;   // published processes
-	std::uint64_t wanted_seen_ = 0; // requests of the probes seen
+	CodeHistories histories_;          // of the sampled command
+	std::set<std::int32_t> published_; // published processes
+	std::uint64_t wanted_seen_ = 0;    // requests of the probes seen
 	Fd kallsyms_;
 	SideBand side_band_;
 	std::optional<Urgency> urgency_; // until the thread is started

@@ -56,10 +56,10 @@ Triggers::Triggers(const std::vector<NamedTrigger> &triggers, card::BpfCard &car
 		   const ClockSteering &steering, const Sync &since)
     : triggers_(triggers), card_(card), tables_(matcher.kernel_tables()), invariant_tsc_(steering.invariant_tsc()),
       frequency_hz_(steering.frequency_hz()), timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
-      program_bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), fired_by_programs_(triggers.size()),
-      told_(triggers.size()), seen_fired_(triggers.size())
+      program_wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), fired_by_programs_(triggers.size()),
+      accounts_(triggers.size()), seen_fired_(triggers.size())
 {
-	if (!timer_ || !program_bell_)
+	if (!timer_ || !program_wakeup_)
 		throw Error(errno, "cannot watch the time");
 	for (const NamedTrigger &trigger : triggers_)
 		next_look_ns_.push_back(trigger.kind == EDC_TRIGGER_START   ? since.monotonic_ns
@@ -93,7 +93,7 @@ void Triggers::fire(std::size_t trigger, std::uint64_t began, std::uint64_t key,
 	const bool is_thread = key_name == "tid" || key_name == "thread" || key_name == "pid";
 	firing.noted.tid = is_thread ? static_cast<std::int32_t>(key) : -1;
 	firing.noted.tgid = -1;
-	told_[trigger].fired++;
+	accounts_[trigger].fired++;
 	const std::lock_guard guard(lock_);
 	stop_or_start(firing, at.time);
 	to.push_back(firing);
@@ -230,13 +230,13 @@ void Triggers::add(const std::vector<card::ProgramFiring> &fired)
 		firing.at = at(one.time, now);
 		from_programs_.push_back(firing);
 	}
-	::eventfd_write(program_bell_.get(), 1);
+	::eventfd_write(program_wakeup_.get(), 1);
 }
 
 void Triggers::take_from_programs(std::vector<Firing> &to)
 {
 	eventfd_t times;
-	::eventfd_read(program_bell_.get(), &times);
+	::eventfd_read(program_wakeup_.get(), &times);
 	const std::lock_guard guard(lock_);
 	to.insert(to.end(), from_programs_.begin(), from_programs_.end());
 	from_programs_.clear();
@@ -276,17 +276,17 @@ void Triggers::take_from(unsigned cpu, std::vector<Firing> &to)
 	for (std::uint64_t number = std::max<std::uint64_t>(taken, count - std::min<std::uint64_t>(count, EDC_FIRINGS));
 	     number < count; ++number) {
 		const edc_firing &entry = firings.entry[number % EDC_FIRINGS];
-		const auto is_there = [&] { return __atomic_load_n(&entry.number, __ATOMIC_ACQUIRE) == number + 1; };
+		const auto is_written = [&] { return __atomic_load_n(&entry.number, __ATOMIC_ACQUIRE) == number + 1; };
 		Firing firing;
 		firing.cpu = cpu;
-		for (int tries = 0; tries < 1000 && !is_there(); ++tries) // it is being written
+		for (int tries = 0; tries < 1000 && !is_written(); ++tries) // it is being written
 			;
-		if (!is_there())
+		if (!is_written())
 			continue;
 		std::memcpy(&firing.noted, &entry, sizeof entry);
 		std::atomic_thread_fence(std::memory_order_acquire);
 		firing.trigger = firing.noted.trigger & (EDC_TRIGGERS - 1);
-		if (!is_there() || firing.trigger >= triggers_.size())
+		if (!is_written() || firing.trigger >= triggers_.size())
 			continue;
 		firing.held = firing.noted.trigger & EDC_FIRING_HELD;
 		restore_texts(firing.noted);
@@ -309,7 +309,7 @@ void Triggers::sample(const std::vector<Firing> &firings)
 		    is_due && card_.sample_all(is_by_probe ? firing.cpu : EDC_CPU_UNKNOWN, firing.noted.sample);
 		if (is_taken)
 			sampled_ns_ = now;
-		++(is_taken ? told_[firing.trigger].samples : told_[firing.trigger].samples_left_out);
+		++(is_taken ? accounts_[firing.trigger].samples : accounts_[firing.trigger].samples_left_out);
 	}
 }
 
@@ -342,7 +342,7 @@ std::vector<Firing> Triggers::take()
 	}
 	sample(firings);
 	for (const Firing &firing : firings)
-		told_[firing.trigger].delivered++;
+		accounts_[firing.trigger].delivered++;
 	find_unnoted(now, firings);
 	const bool is_own = !firings.empty() && std::ranges::all_of(firings, [](const Firing &firing) {
 		return firing.by == Firing::By::probe && firing.noted.tgid == own_kernel_pid();
@@ -354,7 +354,7 @@ std::vector<Firing> Triggers::take()
 
 void Triggers::note_reaction(const Firing &firing, const Sync &now)
 {
-	std::vector<std::uint64_t> &all = told_[firing.trigger].reaction_ns;
+	std::vector<std::uint64_t> &all = accounts_[firing.trigger].reaction_ns;
 	const std::uint64_t reaction = now.monotonic_ns - firing.at.monotonic_ns;
 	if (all.size() < max_reactions)
 		all.push_back(reaction);
@@ -364,7 +364,7 @@ void Triggers::note_reaction(const Firing &firing, const Sync &now)
 
 std::vector<TriggerAccount> Triggers::accounts() const
 {
-	std::vector<TriggerAccount> all = told_;
+	std::vector<TriggerAccount> all = accounts_;
 	for (std::size_t i = 0; i < all.size(); ++i) {
 		all[i].fired = fired(i);
 		const std::lock_guard guard(lock_);
@@ -376,7 +376,7 @@ std::vector<TriggerAccount> Triggers::accounts() const
 // Firings on all CPUs and by programs.
 std::uint64_t Triggers::fired(std::size_t trigger) const
 {
-	std::uint64_t sum = told_[trigger].fired;
+	std::uint64_t sum = accounts_[trigger].fired;
 	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
 		sum += __atomic_load_n(&card_.area(cpu).firings.fired[trigger], __ATOMIC_RELAXED);
 	const std::lock_guard guard(lock_);

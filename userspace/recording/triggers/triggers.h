@@ -2,9 +2,9 @@
 // The recorder's part of triggers (record --trigger): reads firings from the cards in the main thread, and counts them.
 // flight.cpp (snapshots) and Recording perform the actions.
 //
-//     probe: edc_firings of its CPU, bell -> poll() in ending.cpp -> take() -> snapshot, end
-//     what no event fires: a timer ---------------------------------/   \-> write(), in the thread that writes tokens
-//     events of programs: the drain -> add(), bell -----------------/
+//     probe: edc_firings of its CPU, wakeup -> poll() in ending.cpp -> take() -> snapshot, end
+//     what no event fires: a timer -----------------------------------/   \-> write(), in the thread that writes tokens
+//     events of programs: the drain -> add(), wakeup -----------------/
 //
 // A probe never waits for the recorder: without room, a firing is only counted.
 #pragma once
@@ -62,7 +62,7 @@ public:
 	{
 		return {{card_.firing_wakeup_fd(), card_.firing_events(), 0},
 			{timer_.get(), POLLIN, 0},
-			{program_bell_.get(), POLLIN, 0}};
+			{program_wakeup_.get(), POLLIN, 0}};
 	}
 	// New firings, sorted by time.
 	std::vector<Firing> take();
@@ -112,7 +112,7 @@ private:
 	const edc_matcher *tables_;
 	const bool invariant_tsc_;
 	const double frequency_hz_;
-	Fd timer_, program_bell_;
+	Fd timer_, program_wakeup_;
 	std::vector<std::uint64_t> next_look_ns_; // by trigger, monotonic: when to look at the time; ~0: never
 	mutable std::mutex lock_;                 // of:
 	std::vector<Firing> to_write_, from_programs_;
@@ -123,7 +123,7 @@ private:
 	std::uint64_t looked_ns_ = 0, pause_ns_ = 1'000'000; // monotonic; before the next look
 	bool is_over_ = false;
 	std::uint64_t looked_until_ = 0;
-	std::vector<TriggerAccount> told_;
+	std::vector<TriggerAccount> accounts_;
 	std::vector<std::uint64_t> seen_fired_; // by trigger: at the last look
 	std::array<std::size_t, EDC_TRIGGERS> next_reaction_{};
 };

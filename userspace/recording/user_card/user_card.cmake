@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The recorder's side of the user card.
 add_library(monitor_user_card STATIC
-  ${CMAKE_CURRENT_LIST_DIR}/user_bell_watch.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/user_bells.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/user_wakeup_watch.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/user_wakeups.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_block.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_card.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_classes.cpp

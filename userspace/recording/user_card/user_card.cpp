@@ -119,9 +119,9 @@ void UserCard::serve()
 			 {described_late_.get(), POLLIN, 0},
 			 {module_ ? module_->fd() : -1, POLLIN, 0}};
 		const std::size_t first_listener = polls.size();
-		const bool hears = Clock::now() >= listen_at_ && answers_.size() < max_callers;
+		const bool accepts = Clock::now() >= listen_at_ && answers_.size() < max_callers;
 		for (const Fd &listener : listeners_)
-			polls.push_back({hears ? listener.get() : -1, POLLIN, 0});
+			polls.push_back({accepts ? listener.get() : -1, POLLIN, 0});
 		const std::size_t first_caller = polls.size();
 		for (const Fd &caller : callers_)
 			polls.push_back({caller.get(), POLLIN, 0});
@@ -263,8 +263,8 @@ unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &p
 std::chrono::nanoseconds UserCard::longest_wait() const
 {
 	const std::lock_guard guard(lock_);
-	const auto of_bells = drain_.longest_wait();
-	return filter_.triggers().wait() ? std::min(of_bells, trigger_interval) : of_bells;
+	const auto of_wakeups = drain_.longest_wait();
+	return filter_.triggers().wait() ? std::min(of_wakeups, trigger_interval) : of_wakeups;
 }
 
 // In drain().

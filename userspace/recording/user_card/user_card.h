@@ -65,7 +65,7 @@ public:
 	// Drain thread: all events before this time were pushed or shown by the last drain().
 	std::uint64_t complete_before() const { return drain_.complete_before(); }
 
-	// Drain thread: how soon the next drain() must follow, whether or not a bell rings.
+	// Drain thread: how soon the next drain() must follow, whether or not a program sends a wake-up.
 	std::chrono::nanoseconds longest_wait() const;
 
 	// After the last drain(): whether all rings are empty.
@@ -120,7 +120,7 @@ private:
 	ProcessTable processes_;
 	FunctionEvents functions_;
 	UserFilter filter_;
-	UserDrain drain_; // last: its bells' thread uses on_arrival_
+	UserDrain drain_; // last: the thread of its wake-ups uses on_arrival_
 };
 
 } // namespace monitor::card

@@ -48,7 +48,7 @@ struct UserDrain::Look {
 void UserDrain::start(std::uint64_t ticks_per_second)
 {
 	ticks_per_second_ = ticks_per_second;
-	bells_.set_ticks_per_second(ticks_per_second);
+	wakeups_.set_ticks_per_second(ticks_per_second);
 }
 
 // Passes start with different processes, for fairness.
@@ -56,7 +56,7 @@ unsigned UserDrain::pass(bool last, const MakeStream &make_stream, const Push &p
 {
 	const std::uint64_t before_look = read_tsc();
 	processes_.begin_pass(before_look);
-	bells_.begin(before_look);
+	wakeups_.begin(before_look);
 	merged_streams_.resize(processes_.cpus());
 	complete_before_.assign(merged_streams_.size(), last ? ~0ull : before_look - commit_ticks);
 	all_complete_before_ = last ? ~0ull : before_look - commit_ticks;
@@ -73,14 +73,14 @@ unsigned UserDrain::pass(bool last, const MakeStream &make_stream, const Push &p
 		worst = std::max(worst, drain_process(*all[(first_process_ + i) % all.size()], pass));
 	pack_merged(last, before_look, push, show);
 	processes_.remove_done();
-	bells_.end();
+	wakeups_.end();
 	return worst;
 }
 
 unsigned UserDrain::drain_process(UserProcess &process, Pass &pass)
 {
 	const bool over = pass.last || process.ended; // checked before the rings are read
-	functions_.tell(process.shared());
+	functions_.write_left_out(process.shared());
 	const std::uint64_t damaged_before = damaged_;
 	std::uint64_t left = pass.last ? pass.left : std::min(pass.left, max_blocks_of_process);
 	pass.left -= left;
@@ -96,9 +96,9 @@ unsigned UserDrain::drain_process(UserProcess &process, Pass &pass)
 	if (damaged_ != damaged_before)
 		worst = 0; // the fill that such a process reports is not trusted
 	if (!process.ended && process.by_device)
-		bells_.poll(); // its rings are device memory, in which no futex can ring
+		wakeups_.poll(); // its rings are device memory, in which no futex works
 	else if (!process.ended)
-		bells_.update(process.shared().bell, process.bell, worst >= 500);
+		wakeups_.update(process.shared().bell, process.wakeup, worst >= 500);
 	return worst;
 }
 
@@ -339,7 +339,7 @@ bool UserDrain::take(const UserProcess &process, UserRing &ring, std::uint64_t c
 						classes_.words(false), info);
 	Block kept = block;
 	const std::uint64_t left_out = filter_.strip(kept.bytes, classes_.words(false));
-	// A block of `thread` tokens alone tells nothing: the next one has its thread in the header.
+	// A block of `thread` tokens alone holds no event: the next one has its thread in the header.
 	const bool is_empty = left_out ? info.tokens - ring.info.tokens == left_out
 				       : word_at(kept.bytes, offsetof(edc_block, content_size)) == EDC_BLOCK_HEADER * 8;
 	const bool reports_loss = info.discarded != ring.info.discarded;

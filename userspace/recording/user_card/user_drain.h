@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
-#include "user_bell_watch.h"
 #include "user_counts.h"
 #include "user_filter.h"
 #include "user_functions.h"
 #include "user_known_classes.h"
 #include "user_merge.h"
 #include "user_process_table.h"
+#include "user_wakeup_watch.h"
 
 namespace monitor::card {
 
@@ -33,19 +33,19 @@ public:
 	// False if the pool is full: then the block waits.
 	using Push = std::function<bool(std::uint32_t stream, const std::byte *block)>;
 
-	// `learn` is called for an unknown class of the kernel module, and may make it known. `on_bell` is called in
+	// `learn` is called for an unknown class of the kernel module, and may make it known. `on_wakeup` is called in
 	// another thread when a pass is needed. The references must outlive this.
 	UserDrain(ProcessTable &processes, const KnownClasses &classes, FunctionEvents &functions, UserFilter &filter,
-		  std::function<void()> learn, std::function<void()> on_bell)
+		  std::function<void()> learn, std::function<void()> on_wakeup)
 	    : processes_(processes), classes_(classes), functions_(functions), filter_(filter),
-	      learn_(std::move(learn)), bells_(std::move(on_bell))
+	      learn_(std::move(learn)), wakeups_(std::move(on_wakeup))
 	{
 	}
 
 	// `ticks_per_second`: of the trace clock.
 	void start(std::uint64_t ticks_per_second);
 	// Stops waiting for wake-ups.
-	void stop() { bells_.stop(); }
+	void stop() { wakeups_.stop(); }
 
 	// Takes every closed block; with `last` the open ones too. Returns the highest fill of any ring, in thousandths
 	// rounded up. `show`, if there is one, gets each block that is still open, as far as it is written; it returns
@@ -55,7 +55,7 @@ public:
 	std::uint64_t complete_before() const { return all_complete_before_; }
 
 	// How soon the next pass must follow.
-	std::chrono::nanoseconds longest_wait() const { return bells_.longest_wait(); }
+	std::chrono::nanoseconds longest_wait() const { return wakeups_.longest_wait(); }
 	// Whether no events wait to be merged.
 	bool is_empty() const;
 	void add_counts(UserCounts &counts) const;
@@ -109,7 +109,7 @@ private:
 	std::uint64_t refused_ = 0;            // of refused classes
 	std::uint64_t damaged_ = 0;            // blocks with an error in them
 	std::string damage_;                   // the first error, and whose it was
-	BellWatch bells_;
+	WakeupWatch wakeups_;
 };
 
 } // namespace monitor::card

@@ -40,7 +40,7 @@ void FunctionEvents::leave_out(std::size_t number)
 		left_out_[number / 64] |= 1ull << number % 64;
 }
 
-void FunctionEvents::tell(edc_user_area &area) const
+void FunctionEvents::write_left_out(edc_user_area &area) const
 {
 	for (std::size_t i = 0; any_left_out_ && i < EDC_FUNCTION_WORDS; ++i)
 		__atomic_store_n(&area.functions_left_out[i], left_out_[i], __ATOMIC_RELAXED);

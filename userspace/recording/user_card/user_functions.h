@@ -25,7 +25,7 @@ public:
 
 	void leave_out(std::size_t number);
 	// Copies the set of stopped functions into the area if it has changed.
-	void tell(edc_user_area &area) const;
+	void write_left_out(edc_user_area &area) const;
 
 private:
 	void find_classes();

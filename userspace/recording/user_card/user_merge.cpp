@@ -54,7 +54,7 @@ void MergedStream::open(std::uint64_t time, const Record &record)
 	block_.fill(std::byte{0});
 	std::memcpy(block_.data(), &header, sizeof header);
 	begin_ = time;
-	told_ = discarded_;
+	reported_ = discarded_;
 	at_ = EDC_BLOCK_HEADER;
 }
 
@@ -81,7 +81,7 @@ bool MergedStream::pack(std::uint64_t horizon, bool flush, const Push &push)
 		const bool other = record.tid != tid_ || record.process != process_;
 		const std::uint64_t bytes = 8u * record.words + (other ? 16 : 0);
 		if (at_ &&
-		    (at_ + bytes > EDC_BLOCK_SIZE || time - begin_ >= EDC_BLOCK_MAX_TICKS || told_ != discarded_) &&
+		    (at_ + bytes > EDC_BLOCK_SIZE || time - begin_ >= EDC_BLOCK_MAX_TICKS || reported_ != discarded_) &&
 		    !(room = close(push)))
 			break;
 		if (!at_) {
@@ -101,7 +101,7 @@ bool MergedStream::pack(std::uint64_t horizon, bool flush, const Push &push)
 	waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
 	if (done)
 		forget_words();
-	if (room && flush && told_ != discarded_ && !at_)
+	if (room && flush && reported_ != discarded_ && !at_)
 		open(info_.last_time, Record{0, tid_, process_, 0, 0}); // an empty block reports the last losses
 	if (room && flush && at_)
 		room = close(push);

@@ -53,7 +53,7 @@ public:
 	{
 		return waiting_.size() * sizeof(Record) + words_.size() * sizeof(std::uint64_t);
 	}
-	bool empty() const { return waiting_.empty() && at_ == 0 && told_ == discarded_; }
+	bool empty() const { return waiting_.empty() && at_ == 0 && reported_ == discarded_; }
 
 private:
 	struct Record {
@@ -71,7 +71,7 @@ private:
 	UserRingInfo info_;
 	std::vector<Record> waiting_;
 	std::vector<std::uint64_t> words_;
-	std::uint64_t discarded_ = 0, told_ = 0, refused_ = 0;
+	std::uint64_t discarded_ = 0, reported_ = 0, refused_ = 0;
 	bool stalled_ = false;
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block_{};
 	std::uint64_t at_ = 0; // 0: no block is open

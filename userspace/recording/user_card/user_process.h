@@ -15,11 +15,11 @@
 #include "base/encoding.h"
 #include "base/fd.h"
 #include "monitor/user_ring.h"
-#include "user_bell_watch.h"
 #include "user_block.h"
 #include "user_counts.h"
 #include "user_process_info.h"
 #include "user_shared.h"
+#include "user_wakeup_watch.h"
 
 namespace monitor::card {
 
@@ -60,7 +60,7 @@ struct UserProcess {
 	bool is_merged = false;      // its events go into the merged streams
 	bool by_device = false;      // the kernel module gave it its rings, and they stay after the recording
 	std::shared_ptr<ThreadNumbers> numbers; // of its threads; null: they are the kernel's
-	Bell bell;
+	WakeupState wakeup;
 	unsigned first_ring = 0; // of the next pass
 
 	// Sets up the rings in `area`: of `cpus` CPUs and the shared one. `since`: no event is older.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The page of `monitor view`: puts its parts together. The fragment of the address (#...) holds the window, what the lanes
-// show, what the table is by, and whose story is told.
+// show, what the table is by, and whose story is shown.
 import {hatched, modeColours, modeNames} from './colours.js';
 import {Cases} from './cases.js';
 import {Compare} from './compare.js';
@@ -40,7 +40,7 @@ const story = lanes.story = new Story(source, (thread, ticks) => {
 	story.show(thread, lanes.window, ticks - 1);
 }, () => {
 	dirty = true;
-	tellAddress();
+	updateAddress();
 });
 const cases = new Cases(source, ({from, to, thread}) => {
 	const span = Math.max(to - from, minSpan / 4);
@@ -59,7 +59,7 @@ function isLeftOut(mode) {
 	return about.summary.left_out?.includes(`${mode}_entry`) ?? false;
 }
 
-function tellTrust() {
+function showTrust() {
 	const {summary} = about;
 	element('command').textContent = about.command || about.directory;
 	document.title = `${about.command || about.directory} - monitor view`;
@@ -143,15 +143,15 @@ function asCommand(from, to) {
 }
 
 // The address leads back to what is shown.
-function tellAddress() {
-	const told = story.thread === undefined ? '' : `&thread=${story.thread}${story.at === undefined ? '' : `&at=${Math.round(story.at)}`}`;
-	history.replaceState(null, '', `#from=${Math.round(lanes.window.from)}&to=${Math.round(lanes.window.to)}&lanes=${lanes.what}&by=${by}${told}`);
+function updateAddress() {
+	const shownStory = story.thread === undefined ? '' : `&thread=${story.thread}${story.at === undefined ? '' : `&at=${Math.round(story.at)}`}`;
+	history.replaceState(null, '', `#from=${Math.round(lanes.window.from)}&to=${Math.round(lanes.window.to)}&lanes=${lanes.what}&by=${by}${shownStory}`);
 }
 
 // When the window has not changed for a while: the address, and what is read for it.
 async function settled() {
 	const from = Math.round(lanes.window.from), to = Math.round(lanes.window.to), number = ++tableNumber, isAll = from === 0 && to === about.ticks;
-	tellAddress();
+	updateAddress();
 	if (story.thread !== undefined)
 		story.show(story.thread, lanes.window);
 	if (!element('stacks').hidden)
@@ -373,7 +373,7 @@ function frame(now) {
 	requestAnimationFrame(frame);
 }
 
-tellTrust();
+showTrust();
 legend('legend', about.modes.filter(mode => mode !== 'idle' && !isLeftOut(mode)).map(mode => [modeNames[mode], ...(modeColours[mode] ? [modeColours[mode]] : [])]));
 listen();
 // What the address says.

@@ -42,7 +42,7 @@ export class Scenes {
 			this.source.scenes(0, 0, 0); // the server, too
 		this.isOpen = this.isRunning = false;
 		this.cache.clear();
-		this.tell('');
+		this.showState('');
 		element('scenes').hidden = element('moment').hidden = true;
 		element('scenes-button').ariaPressed = 'false';
 	}
@@ -94,7 +94,7 @@ export class Scenes {
 		this.cache.clear();
 		this.shown = null;
 		element('scenes-speed').textContent = parts > 1 ? `1/${parts} of real time` : times > 1 ? `${times} times real time` : 'real time';
-		this.tell('reading...');
+		this.showState('reading...');
 		this.fill();
 	}
 	faster(by) {
@@ -110,7 +110,7 @@ export class Scenes {
 		this.isRunning = isRunning;
 		this.before = undefined;
 		element('scenes-run').textContent = isRunning ? 'pause' : 'run';
-		this.tellMoment();
+		this.showMoment();
 		this.fill();
 	}
 	go(steps) {
@@ -118,10 +118,10 @@ export class Scenes {
 			this.run(false);
 		this.at = Math.min(Math.max(this.index + steps, this.first), this.last);
 		if (!this.cache.has(this.index))
-			this.tell('reading...');
+			this.showState('reading...');
 		this.fill();
 	}
-	tell(text) {
+	showState(text) {
 		element('scenes-state').textContent = text;
 		this.dirty = true;
 	}
@@ -159,7 +159,7 @@ export class Scenes {
 			if (loading === this.loading) {
 				this.run(false); // asks for nothing yet
 				this.loading = null;
-				this.tell(error.message);
+				this.showState(error.message);
 			}
 			return;
 		}
@@ -211,10 +211,10 @@ export class Scenes {
 		this.dirty = true;
 		element('scenes-at').value = scene.time;
 		if (element('scenes-state').textContent === 'reading...')
-			this.tell('');
-		this.tellMoment();
+			this.showState('');
+		this.showMoment();
 	}
-	tellMoment() {
+	showMoment() {
 		if (!this.shown)
 			return;
 		const at = moment(this.source.ns(this.shown.time), 1);

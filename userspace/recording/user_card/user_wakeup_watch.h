@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Decides which processes may wake the drain thread before its next pass by their futex, the "bell"
-// (monitor/user_ring.h). Called by user_drain.cpp, once per process and pass; user_bells.h has the thread that waits
+// Decides which processes may wake the drain thread before its next pass by their futex (`bell` in
+// monitor/user_ring.h). Called by user_drain.cpp, once per process and pass; user_wakeups.h has the thread that waits
 // for the futexes.
 //
 // Needless wake-ups mute a process, for longer each time, so that programs cannot keep the drain thread busy. If a
@@ -14,30 +14,30 @@
 #include <utility>
 #include <vector>
 
-#include "user_bells.h"
+#include "user_wakeups.h"
 
 namespace monitor::card {
 
-// State of one process's bell.
-struct Bell {
-	bool rung = false;
+// State of one process's wake-ups.
+struct WakeupState {
+	bool woken = false;
 	std::uint64_t from = 0, pause = 0; // muted until then, for this long; TSC ticks
 	std::uint64_t met = 0;             // first look; 0: never
 };
 
-class BellWatch {
+class WakeupWatch {
 public:
-	// `on_bell` is called in a thread of UserBells.
-	explicit BellWatch(std::function<void()> on_bell) : bells_(std::move(on_bell)) {}
+	// `on_wakeup` is called in a thread of UserWakeups.
+	explicit WakeupWatch(std::function<void()> on_wakeup) : wakeups_(std::move(on_wakeup)) {}
 
 	void set_ticks_per_second(std::uint64_t ticks) { ticks_per_second_ = ticks; }
-	void stop() { bells_.stop(); }
+	void stop() { wakeups_.stop(); }
 
 	// A pass: begin(), then update() or poll() for each process that has not ended, then end().
 	void begin(std::uint64_t now);
 	// Handles a process's word. `needed`: its rings had enough for a wake-up.
-	void update(std::uint32_t &word, Bell &bell, bool needed);
-	// A process without a usable bell: must be polled.
+	void update(std::uint32_t &word, WakeupState &state, bool needed);
+	// A process without a usable futex: must be polled.
 	void poll() { must_poll_ = true; }
 	void end();
 
@@ -50,13 +50,13 @@ private:
 	std::uint64_t ticks_per_second_ = 0;
 	std::uint64_t now_ = 0; // when the pass began
 	bool must_poll_ = false;
-	bool connects_ = false;              // a process has rings, but its bell is not in use yet
-	bool rung_was_found_ = false;        // in this pass
-	std::vector<std::uint32_t *> quiet_; // words to wait for, of this pass
-	std::vector<std::uint32_t *> heard_; // words being waited for
-	bool hidden_ = false;                // a wake-up came from no known process
+	bool connects_ = false;                   // a process has rings, but does not use its futex yet
+	bool found_woken_ = false;                // in this pass
+	std::vector<std::uint32_t *> quiet_;      // words to wait for, of this pass
+	std::vector<std::uint32_t *> waited_for_; // words being waited for
+	bool hidden_ = false;                     // a wake-up came from no known process
 	std::uint64_t hidden_pause_ = 0, from_ = 0;
-	UserBells bells_;
+	UserWakeups wakeups_;
 };
 
 } // namespace monitor::card

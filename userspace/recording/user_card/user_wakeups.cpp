@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "user_bells.h"
+#include "user_wakeups.h"
 
 #include <algorithm>
 #include <array>
@@ -21,23 +21,23 @@ futex_waitv waiter(const std::uint32_t *word, std::uint32_t value, std::uint32_t
 
 } // namespace
 
-void UserBells::wait_for(const std::vector<std::uint32_t *> &bells)
+void UserWakeups::wait_for(const std::vector<std::uint32_t *> &words)
 {
-	rung_.store(false, std::memory_order_release);
+	woken_.store(false, std::memory_order_release);
 	const std::lock_guard guard(lock_);
-	bells_ = bells;
+	words_ = words;
 	changed();
-	if (!thread_.joinable() && !bells.empty() && works() && !stopping_.load(std::memory_order_relaxed))
+	if (!thread_.joinable() && !words.empty() && works() && !stopping_.load(std::memory_order_relaxed))
 		thread_ = std::thread([this] { run(); });
 }
 
-void UserBells::changed()
+void UserWakeups::changed()
 {
 	__atomic_fetch_add(&version_, 1, __ATOMIC_SEQ_CST);
 	::syscall(SYS_futex, &version_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-void UserBells::stop()
+void UserWakeups::stop()
 {
 	std::thread thread;
 	{
@@ -50,10 +50,10 @@ void UserBells::stop()
 		thread.join();
 }
 
-void UserBells::run()
+void UserWakeups::run()
 {
-	std::uint32_t answered = 0;              // the version whose bell was rung
-	std::array<std::uint32_t *, most> bells; // nothing here allocates: a failure could not be reported
+	std::uint32_t answered = 0;              // the version of which a word was set
+	std::array<std::uint32_t *, most> words; // nothing here allocates: a failure could not be reported
 	std::array<futex_waitv, most + 1> waiters;
 	for (;;) {
 		const std::uint32_t version = __atomic_load_n(&version_, __ATOMIC_SEQ_CST);
@@ -62,12 +62,12 @@ void UserBells::run()
 		std::size_t count = 0;
 		if (version != answered) {
 			const std::lock_guard guard(lock_);
-			count = std::min(bells_.size(), most);
-			std::copy_n(bells_.begin(), count, bells.begin());
+			count = std::min(words_.size(), most);
+			std::copy_n(words_.begin(), count, words.begin());
 		}
 		waiters[0] = waiter(&version_, version, FUTEX_PRIVATE_FLAG);
 		for (std::size_t i = 0; i < count; ++i)
-			waiters[i + 1] = waiter(bells[i], EDC_BELL_QUIET, 0);
+			waiters[i + 1] = waiter(words[i], EDC_BELL_QUIET, 0);
 		const long which = ::syscall(SYS_futex_waitv, waiters.data(), count + 1, 0, nullptr, 0);
 		if (which < 0 && errno == ENOSYS) {
 			works_.store(false, std::memory_order_relaxed);
@@ -77,10 +77,10 @@ void UserBells::run()
 		    __atomic_load_n(&version_, __ATOMIC_SEQ_CST) != version)
 			continue;
 		answered = version;
-		which_.store(which > 0 ? bells[static_cast<std::size_t>(which) - 1] : nullptr,
+		which_.store(which > 0 ? words[static_cast<std::size_t>(which) - 1] : nullptr,
 			     std::memory_order_relaxed);
-		rung_.store(true, std::memory_order_release);
-		on_bell_();
+		woken_.store(true, std::memory_order_release);
+		on_wakeup_();
 	}
 }
 
