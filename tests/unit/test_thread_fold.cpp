@@ -954,6 +954,24 @@ TEST_CASE("fold: a sleep that a hidden thread ends lasts until the sleeper is sw
 	CHECK(open.thread(7).usage.blocked == 50); // its wake-up is missing for another reason
 }
 
+TEST_CASE("fold: a ready thread that comes and leaves behind a hidden one waited until that one came")
+{
+	const auto fold = [](std::uint32_t flags) {
+		History history;
+		history.lists(0, 7, sleeping, 1, 0);
+		history.lists(0, 99, sleeping, 1, flags);
+		history.switches(0, 200, 0, running, 7);
+		history.switches(0, 300, 7, running, 0);
+		history.switches(0, 420, 0, running, 99);
+		history.switches(0, 450, 7, sleeping, 0); // it followed the hidden one unseen
+		return Folded(history, 100, 500);
+	};
+	const Folded hidden = fold(EDC_THREAD_HIDDEN), open = fold(0);
+	CHECK(hidden.thread(7).usage.waiting == 120);
+	CHECK(hidden.recorder.waits.empty());     // when it got the CPU is unknown
+	CHECK(open.thread(7).usage.waiting == 0); // a contradiction
+}
+
 TEST_CASE("fold: a whole process, or one thread of it, moves to another cgroup")
 {
 	History history;

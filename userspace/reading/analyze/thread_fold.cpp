@@ -396,6 +396,15 @@ void ThreadFold::doubt_runner(const Thread &runs, std::uint64_t time, const Cpu 
 		contradict(Contradiction::other_thread_ran, time, cpu, *cpu.current);
 }
 
+// A thread leaves the CPU that no token put there. It cannot have run before the hidden thread ahead of it did.
+void ThreadFold::came_and_left(Thread &thread, std::uint64_t time, const Cpu &cpu)
+{
+	doubt_runner(thread, time, cpu);
+	const std::uint64_t from = std::max(thread.since, times_.first());
+	if (cpu.current->hidden && threads_.is_known(thread) && is_ready(thread) && cpu.switched > from)
+		waited(thread, from, cpu.switched);
+}
+
 // While probes are being attached a switch may be missing: the next call of another thread shows that it runs.
 void ThreadFold::runs_before_start(const EventKind &kind, const trace::Event &event)
 {
@@ -537,7 +546,7 @@ void ThreadFold::on_switch(const EventKind &kind, const trace::Event &event, Cpu
 		 execs_.explains_switch(*cpu.current, prev, event.time, cpu))
 		exchange_numbers(*cpu.current, prev, event.time);
 	else if (cpu.current != &prev && !cpu.current_listed)
-		doubt_runner(prev, event.time, cpu);
+		came_and_left(prev, event.time, cpu);
 	if (cpu.current != &prev)
 		cpu.fault_ticks = 0; // not this thread's
 	if (!cpu.interrupts.empty() && cpu.interrupts_known && settings_->is_complete)

@@ -182,6 +182,7 @@ private:
 	void on_found(Thread &thread, Cpu &cpu);
 	void on_runs(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void doubt_runner(const Thread &runs, std::uint64_t time, const Cpu &cpu);
+	void came_and_left(Thread &thread, std::uint64_t time, const Cpu &cpu);
 	void came_unseen(Thread &thread, Cpu &cpu, std::uint64_t time);
 	void runs_before_start(const EventKind &kind, const trace::Event &event);
 	static bool was_offline(const EventKind &kind, const trace::Event &event, const Cpu &cpu);
