@@ -102,7 +102,7 @@ public:
 			else
 				is_new_ = true; // lost with a connection
 		answers_.clear();
-		received.nobody = std::exchange(nobody_, {});
+		received.no_subscriber = std::exchange(nobody_, {});
 		received.is_new_connection = std::exchange(is_new_, false);
 		return received;
 	}

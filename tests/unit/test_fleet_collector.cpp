@@ -532,15 +532,15 @@ TEST_CASE("fleet cost: what agents use is counted between two of their words; wh
 	CostAccount cost;
 	const std::set<std::string> hosts{"once", "twice", "never", "again"};
 	const auto at = [start = CostAccount::Clock::now()](int ms) { return start + std::chrono::milliseconds(ms); };
-	cost.take_presence("once", "s", {1000, 2000, 3}, at(0));
-	cost.take_presence("twice", "s", {1000, 2000, 3}, at(0));
-	cost.take_presence("twice", "s", {1500, 2600, 5}, at(700));
-	cost.take_presence("again", "s", {9, 9, 9}, at(0));
-	cost.take_presence("again", "s", {10, 10, 10}, at(1000));
-	cost.take_presence("again", "t", {5000, 5000, 5000}, at(2000)); // another agent: what it used before is unknown
-	cost.take_presence("again", "t", {5007, 5000, 5000}, at(2500));
-	cost.take_presence("again", "t", {1, 1, 1}, at(3000)); // no such thing
-	cost.take_presence("again", "t", {2, 2, 2}, at(3100));
+	cost.add_report("once", "s", {1000, 2000, 3}, at(0));
+	cost.add_report("twice", "s", {1000, 2000, 3}, at(0));
+	cost.add_report("twice", "s", {1500, 2600, 5}, at(700));
+	cost.add_report("again", "s", {9, 9, 9}, at(0));
+	cost.add_report("again", "s", {10, 10, 10}, at(1000));
+	cost.add_report("again", "t", {5000, 5000, 5000}, at(2000)); // another agent: what it used before is unknown
+	cost.add_report("again", "t", {5007, 5000, 5000}, at(2500));
+	cost.add_report("again", "t", {1, 1, 1}, at(3000)); // no such thing
+	cost.add_report("again", "t", {2, 2, 2}, at(3100));
 	cost.add_received(100);
 	const nlohmann::json json = cost.json(hosts, at(5000));
 	CHECK(json["agents"]["once"].is_null());
@@ -556,8 +556,8 @@ TEST_CASE("fleet cost: what agents use is counted between two of their words; wh
 
 	CostAccount next; // a collector that is started again
 	next.load(json);
-	next.take_presence("twice", "s", {1600, 2700, 6}, at(9000));
-	next.take_presence("twice", "s", {1601, 2702, 9}, at(9200));
+	next.add_report("twice", "s", {1600, 2700, 6}, at(9000));
+	next.add_report("twice", "s", {1601, 2702, 9}, at(9200));
 	next.add_received(1);
 	const nlohmann::json sums = next.json(hosts);
 	CHECK(sums["agents"]["twice"] ==
@@ -566,7 +566,7 @@ TEST_CASE("fleet cost: what agents use is counted between two of their words; wh
 	CHECK(sums["collector"]["elapsed_ns"] >= json["collector"]["elapsed_ns"]);
 	CHECK(sums["collector"]["cpu_ns"] >= json["collector"]["cpu_ns"]);
 	const std::uint64_t most = ~std::uint64_t(0);
-	next.take_presence("twice", "s", {most, most, most});
+	next.add_report("twice", "s", {most, most, most});
 	CHECK(nlohmann::json(next.json(hosts))["agents"]["twice"]["bytes"] > most / 2); // whatever a host says
 	for (const char *text : {"null", "[]", R"({"agents":5})", R"({"agents":{"x":{"cpu_ns":-1}},"collector":7})"})
 		next.load(parse_json(text));

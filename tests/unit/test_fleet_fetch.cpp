@@ -414,7 +414,7 @@ TEST_CASE("fleet fetch: a stream that goes on does not hold up the word that a r
 	};
 	const auto look = [&] {
 		now += std::chrono::seconds(10);
-		tail.look(now);
+		tail.scan(now);
 		send_descriptions();
 	};
 	look();

@@ -86,18 +86,18 @@ TEST_CASE("system clock: a PTP clock's offset is that of the fastest of several 
 	read.ts[3] = at(41, 2'600);
 	read.ts[4] = at(5, 3'000);
 	SystemClock::Ptp ptp;
-	fleet::take_ptp_offset(read, ptp);
+	fleet::set_ptp_offset(read, ptp);
 	REQUIRE(ptp.ahead_ns);
 	CHECK(*ptp.ahead_ns == 36'000'000'100);
 	CHECK(ptp.within_ns == 1000);
 	read.n_samples = 4'000'000;
-	fleet::take_ptp_offset(read, ptp); // more than the array has: must not be read
+	fleet::set_ptp_offset(read, ptp); // more than the array has: must not be read
 	SystemClock::Ptp stepped;
 	read = {};
 	read.n_samples = 1;
 	read.ts[0] = at(5, 0);
 	read.ts[2] = at(4, 0);
-	fleet::take_ptp_offset(read, stepped);
+	fleet::set_ptp_offset(read, stepped);
 	CHECK_FALSE(stepped.ahead_ns);
 }
 
@@ -111,8 +111,8 @@ TEST_CASE("system clock: the log has a line for each minute and for each change 
 	for (std::uint64_t s = 0; s < 150; ++s) {
 		clock.is_synchronised = s < 100;
 		clock.max_error_us = s;
-		log.take("h", clock, start_ns + s * ns_per_s);
-		log.take("h", clock, start_ns + s * ns_per_s);
+		log.log("h", clock, start_ns + s * ns_per_s);
+		log.log("h", clock, start_ns + s * ns_per_s);
 	}
 	std::string text = read_file((run / ".monitor" / "system_clocks" / "h").string(), 1 << 20);
 	CHECK(std::count(text.begin(), text.end(), '\n') == 3); // at 0 s, 60 s and 100 s

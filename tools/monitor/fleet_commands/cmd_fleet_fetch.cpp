@@ -40,7 +40,7 @@ struct FetchArguments {
 };
 
 // Waits until each present host has accepted or rejected the command.
-void ask(FleetRequest &request, const fleet::ControlMessage &message)
+void send_and_wait(FleetRequest &request, const fleet::ControlMessage &message)
 {
 	request.send(message, request.hosts, validity_of_fetch, 0ns);
 	request.wait(patience_with_fetch_answer,
@@ -53,23 +53,23 @@ int run_list(const FetchArguments &arguments)
 	fleet::ControlMessage message;
 	message.kind = "list";
 	message.run = no_run;
-	ask(request, message);
-	std::set<std::string> asked;
+	send_and_wait(request, message);
+	std::set<std::string> accepting;
 	for (const auto &[host, outcome] : request.outcomes())
 		if (outcome.accepted)
-			asked.insert(host);
-	const auto has_said = [&](const std::string &host) {
+			accepting.insert(host);
+	const auto has_listed = [&](const std::string &host) {
 		const auto hosts = request.view.hosts();
 		const auto seen = hosts.find(host);
 		return seen != hosts.end() && seen->second.presence.kept.has_value();
 	};
-	const bool all_said =
-	    request.view.wait(patience_with_list, [&] { return std::ranges::all_of(asked, has_said); });
+	const bool all_listed =
+	    request.view.wait(patience_with_list, [&] { return std::ranges::all_of(accepting, has_listed); });
 	report::Table table = fleet_operator::kept_table(request.view.hosts(), request.hosts, arguments.run);
 	if (!arguments.json)
 		drop_columns(table, {"begin_ns", "end_ns"}); // the same times as numbers
 	print_table(table, format_of(arguments.json));
-	const bool is_whole = all_said && asked.size() == request.hosts.size();
+	const bool is_whole = all_listed && accepting.size() == request.hosts.size();
 	if (!is_whole)
 		print_error("not every host has answered: monitor fleet status");
 	return is_whole ? 0 : 1;
@@ -123,8 +123,8 @@ int run_fetch(const FetchArguments &arguments)
 	FleetRequest request(arguments.access, arguments.hosts);
 	FleetFetch fetch(request, arguments.run, arguments.output, arguments.hub_pid);
 	message.store = fetch.store();
-	ask(request, message);
-	const std::vector<FleetFetch::Host> hosts = fetch.until_fetched(termination);
+	send_and_wait(request, message);
+	const std::vector<FleetFetch::Host> hosts = fetch.wait_until_fetched(termination);
 	print_table(FleetFetch::table(hosts), format_of(arguments.json));
 	const auto fetched = std::ranges::count(hosts, FleetFetch::State::fetched, &FleetFetch::Host::state);
 	const auto without = std::ranges::count(hosts, FleetFetch::State::has_none, &FleetFetch::Host::state);

@@ -44,14 +44,14 @@ void print_steps_of_hosts(const std::string &directory, const std::vector<std::s
 		fmt::print("  ... and {} more, likewise\n", hosts.size() - shown_hosts);
 }
 
-// For a nats-server, the hub's or a relay's, whose files are in `from`.
-void print_steps_of_server(const std::string &from, const std::string &at)
+// For a nats-server, the hub's or a relay's, whose files are in `folder`.
+void print_steps_of_server(const std::string &folder, const std::string &server)
 {
 	fmt::print("  scp -rp {} root@{}:/etc/monitor/hub\n"
 		   "  ssh root@{} chown -R nats: /etc/monitor/hub\n"
 		   "  ssh root@{} systemctl enable --now monitor-hub\n"
 		   "  (or, without systemd: cd {} && nats-server -c nats.conf)\n",
-		   from, at, at, at, from);
+		   folder, server, server, server, folder);
 }
 
 const char *hub_or_hubs(const fleet::Hubs &hubs)
@@ -59,7 +59,7 @@ const char *hub_or_hubs(const fleet::Hubs &hubs)
 	return hubs.is_cluster() ? "hubs" : "hub";
 }
 
-std::string number_of(const std::vector<std::string> &hosts)
+std::string number_text(const std::vector<std::string> &hosts)
 {
 	return fmt::format("{} {}", hosts.size(), hosts.size() == 1 ? "host" : "hosts");
 }
@@ -77,7 +77,7 @@ void print_steps(const fleet::FleetDirectory &made, const std::string &directory
 	const fleet::Hubs &hubs = made.hubs();
 	fmt::print("keys and certificates of {} and {} are in {}\n"
 		   "Who has {}/ca can add hosts, who has {}/operator can command them: keep both secret.\n\n",
-		   number_of(made.hosts()), hubs_to_print(hubs), directory, directory, directory);
+		   number_text(made.hosts()), hubs_to_print(hubs), directory, directory, directory);
 	fmt::print("1. the {}, with nats-server and monitor (/etc/monitor must exist)", hub_or_hubs(hubs));
 	if (hubs.is_cluster())
 		fmt::print("; they reach each other at port {}", hubs.route_port);
@@ -94,12 +94,12 @@ void print_steps(const fleet::FleetDirectory &made, const std::string &directory
 }
 
 // Changes that a server applies on SIGHUP.
-void print_reload(const std::string &from, const std::string &at)
+void print_reload(const std::string &folder, const std::string &server)
 {
 	fmt::print("  scp -p {}/users.conf root@{}:/etc/monitor/hub/users.conf\n"
 		   "  ssh root@{} systemctl reload monitor-hub\n"
 		   "  (or, without systemd: kill -HUP the nats-server)\n",
-		   from, at, at);
+		   folder, server, server);
 }
 
 // The hub sends permissions when a relay connects: it must reconnect to get new ones.
@@ -129,10 +129,10 @@ void print_reload_of_hub(const fleet::FleetDirectory &directory, const std::stri
 void print_restarts(const fleet::Hubs &hubs, const std::string &path)
 {
 	for (std::size_t i = 0; i < hubs.addresses.size(); ++i) {
-		const std::string from = path + '/' + fleet::Hubs::folder(i), &at = hubs.addresses[i].host;
+		const std::string folder = path + '/' + fleet::Hubs::folder(i), &server = hubs.addresses[i].host;
 		fmt::print("  scp -p {}/users.conf {}/leafnodes.conf root@{}:/etc/monitor/hub/\n"
 			   "  ssh root@{} systemctl restart monitor-hub\n",
-			   from, from, at, at);
+			   folder, folder, server, server);
 	}
 	fmt::print("  (once, as it opens this port; hosts connect again, and send again what was on its way)\n");
 }
@@ -147,7 +147,7 @@ int add_leaf(const InitArguments &arguments, const std::string &path)
 	fmt::print("keys and certificates of the relay {} and {} of the site {} are in {}\n"
 		   "Who has {}/leafs/{} can send as every host of this site: keep it secret.\n\n"
 		   "1. the {}, where relays connect to port {}:\n",
-		   site.relay.host_and_port(), number_of(site.hosts), site.name, path, path, site.name,
+		   site.relay.host_and_port(), number_text(site.hosts), site.name, path, path, site.name,
 		   hub_or_hubs(directory.hubs()), directory.leaf_port());
 	print_changes(directory.hubs(), path);
 	fmt::print("2. the relay, with nats-server and monitor (/etc/monitor must exist):\n");
@@ -186,7 +186,7 @@ std::vector<std::string> sites_of(const fleet::FleetDirectory &directory, const 
 	return names;
 }
 
-int change(const InitArguments &arguments, const std::string &path)
+int change_hosts(const InitArguments &arguments, const std::string &path)
 {
 	if (!arguments.hubs.empty() || !arguments.hosts.empty())
 		throw Error("--add and --remove change a fleet that exists: leave out --hub, and give each host its "
@@ -228,7 +228,7 @@ int run_init(const InitArguments &arguments)
 	if (changes && (!arguments.relay.empty() || arguments.leaf_port))
 		throw Error("--relay and --leaf-port make a site: leave out --add and --remove, and name its hosts");
 	if (changes)
-		return change(arguments, path);
+		return change_hosts(arguments, path);
 	if (!arguments.leaf.empty()) {
 		if (!arguments.hubs.empty())
 			throw Error("--leaf adds a site to a fleet that exists: leave out --hub");

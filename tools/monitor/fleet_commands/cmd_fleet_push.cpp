@@ -166,7 +166,7 @@ int run_push(PushArguments &arguments)
 	}
 	const auto clock = exchange_for(arguments, hub);
 	const bool is_done = push_all(arguments, forwarding, termination);
-	if (is_done && clock && !clock->wait_for_first(std::chrono::seconds(3)))
+	if (is_done && clock && !clock->wait_for_burst(std::chrono::seconds(3)))
 		print_error("the collector's clock does not answer: how far off this host's is will be unknown");
 	const std::vector<ForwardingAccount> accounts = forwarding.accounts();
 	if (arguments.json)

@@ -148,7 +148,7 @@ FleetRequest::FleetRequest(const FleetAccess &access, const std::string &pattern
       view(*session.connection)
 {
 	session.expect_connection();
-	view.call(session.hosts, patience_with_presence);
+	view.request_presence(session.hosts, patience_with_presence);
 	std::set<std::string> all = session.hosts;
 	for (const auto &[host, seen] : view.hosts()) {
 		all.insert(host);
@@ -187,7 +187,7 @@ std::unique_ptr<fleet::CollectorService> FleetRequest::collector(const std::stri
 	if (!service->wait_until_connected(session.patience()))
 		throw Error(service->problem());
 	for (const auto &[host, seen] : view.hosts())
-		service->take_presence(host, seen.presence);
+		service->receive_presence(host, seen.presence);
 	return service;
 }
 
@@ -241,9 +241,10 @@ bool all_forward(const FleetRequest &sent, const std::string &forward)
 int follow(FleetRequest &sent, const RecordRequest &request, FleetFollow &following, Termination &termination)
 {
 	const bool is_local = request.command_host.empty();
-	const auto code = following.until_end(is_local ? request.command : std::vector<std::string>(), termination);
+	const auto code =
+	    following.wait_until_end(is_local ? request.command : std::vector<std::string>(), termination);
 	following.stop();
-	const std::vector<std::string> missing = following.until_stored(termination);
+	const std::vector<std::string> missing = following.wait_until_stored(termination);
 	sent.print(request.json);
 	if (!missing.empty())
 		print_error(fmt::format("not everything of {} is stored: `monitor fleet collect -o {}` goes on with it",
@@ -282,12 +283,13 @@ int run_fleet_record(RecordRequest &request)
 	const fleet_operator::StartSpread spread = fleet_operator::start_spread(sent.outcomes());
 	print_note("monitor: run {}: {}\n", request.run, fleet_operator::spread_text(spread, sent.hosts.size()));
 	const bool is_joint = !request.snapshot_all || all_take_part(sent),
-		   as_asked = all_forward(sent, request.forward);
+		   forwards_as_requested = all_forward(sent, request.forward);
 	if (follows && spread.hosts > 0)
-		return std::max(follow(sent, request, following, *termination), is_joint && as_asked ? 0 : 1);
+		return std::max(follow(sent, request, following, *termination),
+				is_joint && forwards_as_requested ? 0 : 1);
 	if (spread.hosts > 0 && !request.duration_s)
 		print_note("monitor: it goes on until `monitor fleet stop --run {}`\n", request.run);
-	return spread.hosts == sent.hosts.size() && is_joint && as_asked ? 0 : 1;
+	return spread.hosts == sent.hosts.size() && is_joint && forwards_as_requested ? 0 : 1;
 }
 
 int run_fleet_stop(const StopRequest &request)
@@ -306,7 +308,7 @@ int run_fleet_stop(const StopRequest &request)
 	return std::ranges::all_of(all, [](const auto &entry) { return entry.second.accepted.has_value(); }) ? 0 : 1;
 }
 
-void add_what(CLI::App &record, RecordRequest &request)
+void add_recording_options(CLI::App &record, RecordRequest &request)
 {
 	add_option(record, "-e,--events", "FAMILY,...", request.events,
 		   "event families, or default or light, as of monitor record");
@@ -351,7 +353,7 @@ void add_fleet_record(CLI::App &fleet, int &exit_code)
 	    ->check(CLI::IsMember(
 		std::vector<std::string>(std::begin(fleet::forward_names), std::end(fleet::forward_names))));
 	add_option(*record, "--lead", "TIME", request->lead, "start so long after the command is sent (default: 1s)");
-	add_what(*record, *request);
+	add_recording_options(*record, *request);
 	add_option(*record, "--cmd-on", "HOST", request->command_host,
 		   "run CMD on this host, not here, and end its recording with CMD");
 	record->add_flag("--json", request->json, "print JSON instead of text");

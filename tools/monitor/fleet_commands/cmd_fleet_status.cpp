@@ -34,7 +34,7 @@ int run_status(const StatusArguments &arguments)
 	fleet_operator::FleetView view(*session.connection);
 	session.expect_connection();
 	const auto called = fleet_operator::Clock::now();
-	if (view.call(session.hosts, two_presences))
+	if (view.request_presence(session.hosts, two_presences))
 		view.wait(std::max<std::chrono::milliseconds>(
 			      of_one_version(view) ? min_settling : between_presences,
 			      std::chrono::ceil<std::chrono::milliseconds>(fleet_operator::Clock::now() - called)),

@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds between_glances = 100ms, between_sentences = 2s;
+constexpr std::chrono::milliseconds between_checks = 100ms, between_notes = 2s;
 constexpr auto patience_with_sender = 30s;   // if nothing arrives
 constexpr auto patience_with_snapshots = 2s; // between two snapshots of a flight recorder
 constexpr std::size_t max_fetched_bytes = 64 << 20;
@@ -66,7 +66,7 @@ FleetFetch::FleetFetch(FleetRequest &request, const std::string &run, const std:
 }
 
 // Updates the host's state from its traces' fetched.json.
-void FleetFetch::look(Host &host, const fleet::CommandAnswer &accepted, const Accounts &accounts) const
+void FleetFetch::update_state(Host &host, const fleet::CommandAnswer &accepted, const Accounts &accounts) const
 {
 	std::set<std::string> missing;
 	if (accepted.traces)
@@ -91,7 +91,7 @@ void FleetFetch::look(Host &host, const fleet::CommandAnswer &accepted, const Ac
 		    (fetched->has_ended && !std::filesystem::exists(directory + ".monitor/recording.json", error)))
 			continue;
 		host.state = State::fetched;
-		host.of += fetched->blocks();
+		host.host_blocks += fetched->blocks();
 		host.is_recording = host.is_recording || !fetched->has_ended;
 		missing.erase(trace["part"].get<std::string>());
 	}
@@ -107,7 +107,7 @@ std::vector<FleetFetch::Host> FleetFetch::hosts()
 		Host host;
 		host.name = name;
 		if (outcome.accepted) {
-			look(host, *outcome.accepted, accounts);
+			update_state(host, *outcome.accepted, accounts);
 		} else if (outcome.refused) {
 			host.why = outcome.refused->reason;
 			host.state = host.why.find("no trace of this run") != std::string::npos ? State::has_none
@@ -122,7 +122,7 @@ std::vector<FleetFetch::Host> FleetFetch::hosts()
 }
 
 // If false, another snapshot may still arrive.
-bool FleetFetch::all_say_what_they_have() const
+bool FleetFetch::all_list_traces() const
 {
 	const fleet_operator::Outcomes outcomes = request_.outcomes();
 	return std::ranges::all_of(outcomes, [](const auto &each) {
@@ -142,11 +142,11 @@ bool FleetFetch::has_snapshots() const
 	return false;
 }
 
-std::vector<FleetFetch::Host> FleetFetch::until_fetched(Termination &termination)
+std::vector<FleetFetch::Host> FleetFetch::wait_until_fetched(Termination &termination)
 {
 	std::vector<Host> last;
 	std::uint64_t blocks = 0;
-	auto progressed = SteadyClock::now(), said = progressed;
+	auto progressed = SteadyClock::now(), noted = progressed;
 	for (;;) {
 		service_->save();
 		last = hosts();
@@ -157,15 +157,15 @@ std::vector<FleetFetch::Host> FleetFetch::until_fetched(Termination &termination
 		if (added != std::exchange(blocks, added))
 			progressed = now;
 		const auto waiting = std::ranges::count(last, State::not_whole, &Host::state);
-		if (now - said > between_sentences) {
-			said = now;
+		if (now - noted > between_notes) {
+			noted = now;
 			print_note("monitor: {} so far, {} hosts still send\n",
 				   report::bytes_text(static_cast<double>(blocks) * fleet::block_bytes), waiting);
 		}
 		const bool is_settled =
-		    all_say_what_they_have() || !has_snapshots() || now - progressed > patience_with_snapshots;
+		    all_list_traces() || !has_snapshots() || now - progressed > patience_with_snapshots;
 		if ((waiting == 0 && is_settled) || now - progressed > patience_with_sender ||
-		    termination.wait(between_glances))
+		    termination.wait(between_checks))
 			break;
 	}
 	std::set<std::string> fetched_hosts;
@@ -187,14 +187,14 @@ report::Table FleetFetch::table(const std::vector<Host> &hosts)
 			 {"of_blocks", "of", report::Unit::count},     {"reason", "why", report::Unit::text}};
 	for (const Host &host : hosts) {
 		const bool is_known = host.state == State::fetched || host.state == State::not_whole;
-		report::Cell added, blocks, of;
+		report::Cell added, blocks, host_blocks;
 		if (is_known) {
 			added = host.added;
 			blocks = host.blocks;
 		}
 		if (host.state == State::fetched)
-			of = host.of;
-		table.rows.push_back({host.name, state_text(host), added, blocks, of, printable(host.why)});
+			host_blocks = host.host_blocks;
+		table.rows.push_back({host.name, state_text(host), added, blocks, host_blocks, printable(host.why)});
 	}
 	return table;
 }

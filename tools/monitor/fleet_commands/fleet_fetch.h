@@ -24,8 +24,8 @@ public:
 	struct Host {
 		std::string name;
 		State state = State::no_answer;
-		std::uint64_t added = 0, blocks = 0, of = 0; // new in this fetch, here in total, on the host
-		bool is_recording = false;                   // more may come
+		std::uint64_t added = 0, blocks = 0, host_blocks = 0; // new in this fetch, here in total, on the host
+		bool is_recording = false;                            // more may come
 		std::string why;
 	};
 
@@ -35,13 +35,13 @@ public:
 	// The directory's number, as in commands.
 	std::string store() const { return store_; }
 	// Returns when all is fetched, on a timeout or on a signal.
-	std::vector<Host> until_fetched(Termination &termination);
+	std::vector<Host> wait_until_fetched(Termination &termination);
 	static report::Table table(const std::vector<Host> &hosts);
 
 private:
 	using Accounts = nlohmann::ordered_json;
-	void look(Host &host, const fleet::CommandAnswer &accepted, const Accounts &accounts) const;
-	bool all_say_what_they_have() const;
+	void update_state(Host &host, const fleet::CommandAnswer &accepted, const Accounts &accounts) const;
+	bool all_list_traces() const;
 	std::vector<Host> hosts();
 	bool has_snapshots() const;
 

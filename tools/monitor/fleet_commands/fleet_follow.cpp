@@ -25,7 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto between_looks = 200ms;
+constexpr auto between_follow_checks = 200ms;
 constexpr auto patience_with_ends = 60s, validity_of_stop = 60s;
 constexpr auto patience_with_blocks = 30s; // if no block arrives
 constexpr auto patience_with_parts = 3s;   // an agent looks for new snapshots each second
@@ -147,12 +147,12 @@ bool FleetFollow::all_ended()
 	return have_ended;
 }
 
-std::optional<int> FleetFollow::until_end(const std::vector<std::string> &command, Termination &termination)
+std::optional<int> FleetFollow::wait_until_end(const std::vector<std::string> &command, Termination &termination)
 {
 	std::optional<LocalCommand> running;
 	if (!command.empty())
 		running.emplace(command);
-	for (auto looked = Clock::now();;) {
+	for (auto saved_at = Clock::now();;) {
 		print_settled_triggers(false);
 		if (termination.wait(0ms)) {
 			if (running)
@@ -161,15 +161,16 @@ std::optional<int> FleetFollow::until_end(const std::vector<std::string> &comman
 		}
 		if (running && running->exit_code())
 			return running->exit_code();
-		if (request_.view.wait(running ? between_looks / 4 : between_looks, [&] { return all_ended(); }) &&
+		if (request_.view.wait(running ? between_follow_checks / 4 : between_checks,
+				       [&] { return all_ended(); }) &&
 		    !running)
 			return {};
 		if (running)
-			termination.wait(between_looks / 4);
-		if (Clock::now() - looked > 1s) {
+			termination.wait(between_follow_checks / 4);
+		if (Clock::now() - saved_at > 1s) {
 			if (service_)
 				service_->save();
-			looked = Clock::now();
+			saved_at = Clock::now();
 		}
 	}
 }
@@ -221,7 +222,7 @@ FleetFollow::Stored FleetFollow::stored()
 	return stored;
 }
 
-std::vector<std::string> FleetFollow::until_stored(Termination &termination)
+std::vector<std::string> FleetFollow::wait_until_stored(Termination &termination)
 {
 	if (!service_)
 		return {};
@@ -233,7 +234,7 @@ std::vector<std::string> FleetFollow::until_stored(Termination &termination)
 			progressed = Clock::now();
 		last = std::move(now);
 		const bool is_settled = !is_flight_ || Clock::now() - progressed > patience_with_parts;
-		if ((last.missing.empty() && is_settled) || termination.wait(between_looks))
+		if ((last.missing.empty() && is_settled) || termination.wait(between_follow_checks))
 			break;
 	}
 	service_->wait_for_costs(started());

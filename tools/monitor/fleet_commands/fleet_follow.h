@@ -26,12 +26,12 @@ public:
 	// Collects reports of triggers that make all hosts take snapshots. Call before the command is sent.
 	void watch_triggers();
 	// Waits until CMD has ended, or without CMD all hosts that started; or for a signal. Returns CMD's exit code.
-	std::optional<int> until_end(const std::vector<std::string> &command, Termination &termination);
+	std::optional<int> wait_until_end(const std::vector<std::string> &command, Termination &termination);
 	// Sends the command to stop to hosts that still record.
 	void stop();
 	// Waits until everything recorded is stored, for a timeout or for a signal. Returns the hosts whose traces are
 	// incomplete.
-	std::vector<std::string> until_stored(Termination &termination);
+	std::vector<std::string> wait_until_stored(Termination &termination);
 
 private:
 	bool all_ended();

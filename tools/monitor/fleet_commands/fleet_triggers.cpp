@@ -66,8 +66,8 @@ std::optional<ProvenFreeze> last_freeze(const HostClocks &clocks, const Coordina
 {
 	std::optional<ProvenFreeze> last;
 	const auto fired = trigger.fired ? run_time(clocks, trigger.host, trigger.fired->news.time) : std::nullopt;
-	for (const auto &[host, said] : trigger.froze) {
-		const auto froze = run_time(clocks, host, said.news.frozen_time);
+	for (const auto &[host, host_report] : trigger.froze) {
+		const auto froze = run_time(clocks, host, host_report.news.frozen_time);
 		if (!fired || !froze)
 			return {};
 		if (const auto ns = static_cast<std::int64_t>(froze->ns - fired->ns); !last || ns > last->ns)

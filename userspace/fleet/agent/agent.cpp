@@ -155,7 +155,7 @@ std::string own_program()
 		record::drop_privileges(user.value_or(record::User{}));
 		code = NetworkProcess(options, Fd(link_fd)).run();
 	} catch (const std::exception &error) {
-		say(sentence_of(error));
+		log_message(sentence_of(error));
 	}
 	::_exit(code);
 }
@@ -188,8 +188,8 @@ int run_agent(const AgentOptions &options)
 	network.presence.runs_commands = privileged.commands.has_value();
 	fleet::parse_hubs(network.connection.hub); // checks the option early
 	const Fd lock = prepare_spool(spool, user);
-	say(fmt::format("host {}, traces in {}{}", privileged.host, privileged.runs,
-			user ? fmt::format(", the network process is user {}", user->name) : ""));
+	log_message(fmt::format("host {}, traces in {}{}", privileged.host, privileged.runs,
+				user ? fmt::format(", the network process is user {}", user->name) : ""));
 	const auto start_network = [&](Fd link) {
 		const pid_t child = ::fork();
 		if (child < 0)

@@ -67,10 +67,10 @@ CoordinatedSnapshots::CoordinatedSnapshots(std::string host, std::string runs_di
 					   std::function<bool(std::string_view, const std::string &)> publish,
 					   std::function<void(const std::string &)> report)
     : host_(std::move(host)), runs_directory_(std::move(runs_directory)), publish_(std::move(publish)),
-      report_(std::move(report)), changes_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
+      report_(std::move(report)), inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
-	if (!changes_ || !wakeup_)
+	if (!inotify_ || !wakeup_)
 		throw Error(errno, "cannot watch for snapshots");
 }
 
@@ -87,7 +87,7 @@ void CoordinatedSnapshots::set_runs(const std::vector<CoordinatedRun> &runs)
 	std::erase_if(runs_, [&](const auto &entry) {
 		const bool is_over = !named.contains(entry.first);
 		if (is_over && entry.second.watch >= 0)
-			::inotify_rm_watch(changes_.get(), entry.second.watch);
+			::inotify_rm_watch(inotify_.get(), entry.second.watch);
 		return is_over;
 	});
 	publish_fired(Clock::now());
@@ -98,35 +98,35 @@ void CoordinatedSnapshots::set_runs(const std::vector<CoordinatedRun> &runs)
 void CoordinatedSnapshots::watch(Run &run)
 {
 	const std::string directory = runs_directory_ + '/' + run.permitted.run + "/.monitor";
-	run.watch = ::inotify_add_watch(changes_.get(), directory.c_str(), IN_MOVED_TO | IN_ONLYDIR);
+	run.watch = ::inotify_add_watch(inotify_.get(), directory.c_str(), IN_MOVED_TO | IN_ONLYDIR);
 	if (run.watch < 0)
 		report_(fmt::format("run {}: other hosts do not learn of triggers here: {} cannot be watched",
 				    run.permitted.run, directory));
 	const std::uint64_t now_ns = clock_ns(CLOCK_REALTIME);
-	for (const record::BegunSnapshot &each : new_ones(run))
-		run.seen = each.realtime_ns + max_age_ns < now_ns ? each.number : run.seen;
-	look(run);
+	for (const record::BegunSnapshot &each : new_snapshots(run))
+		run.last_handled = each.realtime_ns + max_age_ns < now_ns ? each.number : run.last_handled;
+	scan(run);
 }
 
-std::vector<record::BegunSnapshot> CoordinatedSnapshots::new_ones(Run &run) const
+std::vector<record::BegunSnapshot> CoordinatedSnapshots::new_snapshots(Run &run) const
 {
 	const std::string path = runs_directory_ + '/' + run.permitted.run + "/.monitor/flight.json";
 	std::vector<record::BegunSnapshot> begun = record::parse_begun_snapshots(read_text(path, max_flight_bytes + 1));
-	std::erase_if(begun, [&](const record::BegunSnapshot &each) { return each.number <= run.seen; });
+	std::erase_if(begun, [&](const record::BegunSnapshot &each) { return each.number <= run.last_handled; });
 	return begun;
 }
 
-void CoordinatedSnapshots::look(Run &run)
+void CoordinatedSnapshots::scan(Run &run)
 {
-	for (const record::BegunSnapshot &each : new_ones(run)) {
-		run.seen = each.number;
+	for (const record::BegunSnapshot &each : new_snapshots(run)) {
+		run.last_handled = each.number;
 		if (each.by == record::SnapshotRequest::By::trigger && undelivered_.size() < max_undelivered)
 			undelivered_.push_back(
 			    {fleet::snapshot_news_text(news_of(run.permitted.run, each)),
 			     fmt::format("run {}: other hosts do not learn that {} fired: there is no connection",
 					 run.permitted.run, each.why),
 			     {}});
-		if (run.asked && each.why == run.asked->why)
+		if (run.pending && each.why == run.pending->why)
 			publish_froze(run, each);
 	}
 }
@@ -146,9 +146,9 @@ void CoordinatedSnapshots::publish_fired(Clock::time_point now)
 void CoordinatedSnapshots::publish_froze(const Run &run, const record::BegunSnapshot &snapshot)
 {
 	fleet::SnapshotNews news = news_of(run.permitted.run, snapshot);
-	news.trigger = run.asked->because.news.trigger;
-	news.cause_host = run.asked->because.host;
-	news.cause_number = run.asked->because.news.number;
+	news.trigger = run.pending->cause.news.trigger;
+	news.cause_host = run.pending->cause.host;
+	news.cause_number = run.pending->cause.news.number;
 	publish_("froze", fleet::snapshot_news_text(news));
 }
 
@@ -177,25 +177,25 @@ void CoordinatedSnapshots::receive(std::string_view untrusted_subject, std::stri
 void CoordinatedSnapshots::add_fds(std::vector<pollfd> &to) const
 {
 	to.push_back({wakeup_.get(), POLLIN, 0});
-	to.push_back({changes_.get(), POLLIN, 0});
+	to.push_back({inotify_.get(), POLLIN, 0});
 	for (const auto &[name, run] : runs_)
-		if (run.asked)
-			to.push_back({run.asked->question.fd(), POLLIN, 0});
+		if (run.pending)
+			to.push_back({run.pending->question.fd(), POLLIN, 0});
 }
 
 void CoordinatedSnapshots::step(Clock::time_point now)
 {
 	try {
-		take_received(now);
-		take_changes();
-		take_replies();
+		handle_received(now);
+		read_changes();
+		handle_replies();
 		publish_fired(now);
 	} catch (const Error &error) { // such as no free descriptor: the next step may succeed
 		report_(error.what());
 	}
 }
 
-void CoordinatedSnapshots::take_received(Clock::time_point now)
+void CoordinatedSnapshots::handle_received(Clock::time_point now)
 {
 	eventfd_t wakeups;
 	::eventfd_read(wakeup_.get(), &wakeups);
@@ -215,24 +215,24 @@ void CoordinatedSnapshots::take_received(Clock::time_point now)
 
 void CoordinatedSnapshots::ask(Run &run, const RemoteFiring &firing)
 {
-	if (run.known.size() >= max_known_hosts && !run.known.contains(firing.host))
-		run.known.clear();
-	std::set<std::uint64_t> &numbers = run.known[firing.host];
+	if (run.known_firings.size() >= max_known_hosts && !run.known_firings.contains(firing.host))
+		run.known_firings.clear();
+	std::set<std::uint64_t> &numbers = run.known_firings[firing.host];
 	if (!numbers.insert(firing.news.number).second)
 		return; // a duplicate
 	if (numbers.size() > max_known_numbers)
 		numbers.erase(numbers.begin());
 	const std::string cause = cause_text(firing.host, firing.news);
 	std::string why_not =
-	    run.asked ? "the one before is being taken" : run.limits.use(CoordinatedLimits::Clock::now());
+	    run.pending ? "the one before is being taken" : run.limits.use(CoordinatedLimits::Clock::now());
 	if (why_not.empty()) {
 		record::SnapshotRequest request;
 		request.why = cause;
 		request.trigger = firing.news.trigger;
 		request.joins = true;
 		try {
-			run.asked.emplace(
-			    Asked{firing, cause, record::SnapshotQuestion(run.permitted.recorder, request)});
+			run.pending.emplace(
+			    PendingRequest{firing, cause, record::SnapshotQuestion(run.permitted.recorder, request)});
 			return;
 		} catch (const Error &error) {
 			why_not = error.what();
@@ -241,38 +241,38 @@ void CoordinatedSnapshots::ask(Run &run, const RemoteFiring &firing)
 	report_(fmt::format("run {}: no snapshot for {}: {}", run.permitted.run, cause, why_not));
 }
 
-void CoordinatedSnapshots::take_changes()
+void CoordinatedSnapshots::read_changes()
 {
 	alignas(inotify_event) char events[4096];
 	ssize_t n;
 	std::set<int> changed;
-	bool is_all = false;
-	while ((n = ::read(changes_.get(), events, sizeof events)) > 0)
+	bool has_overflowed = false;
+	while ((n = ::read(inotify_.get(), events, sizeof events)) > 0)
 		for (const char *at = events; at < events + n;) {
 			const auto *const event = reinterpret_cast<const inotify_event *>(at);
 			changed.insert(event->wd);
-			is_all |= (event->mask & IN_Q_OVERFLOW) != 0;
+			has_overflowed |= (event->mask & IN_Q_OVERFLOW) != 0;
 			at += sizeof *event + event->len;
 		}
 	for (auto &[name, run] : runs_)
-		if (is_all || changed.contains(run.watch))
-			look(run);
+		if (has_overflowed || changed.contains(run.watch))
+			scan(run);
 }
 
-void CoordinatedSnapshots::take_replies()
+void CoordinatedSnapshots::handle_replies()
 {
 	for (auto &[name, run] : runs_) {
-		const auto text = run.asked ? run.asked->question.take() : std::nullopt;
+		const auto text = run.pending ? run.pending->question.take() : std::nullopt;
 		if (!text)
 			continue;
-		look(run); // the snapshot started before the reply
+		scan(run); // the snapshot started before the reply
 		const nlohmann::json reply = parse_json(*text);
 		if (const auto joined = joined_snapshot(reply))
 			publish_froze(run, *joined);
 		else if (const auto error = text_field(reply, "error", max_reply_text); error || text->empty())
-			report_(fmt::format("run {}: no snapshot for {}: {}", name, run.asked->why,
+			report_(fmt::format("run {}: no snapshot for {}: {}", name, run.pending->why,
 					    error.value_or("the flight recorder has ended")));
-		run.asked.reset();
+		run.pending.reset();
 	}
 }
 

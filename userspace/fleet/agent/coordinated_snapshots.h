@@ -2,8 +2,8 @@
 // Coordinated snapshots: on all hosts of a run when a trigger of one of them fires (`monitor fleet record
 // --snapshot-all`).
 //
-//     trigger fires -> recorder: flight.json (begun_snapshots.h) -> inotify -> look() -> m.fired.HOST ---------.
-//     m.froze.HOST <- look() <- inotify <- flight.json <- recorder <- ask() <- take_received() <- receive() <--'
+//     trigger fires -> recorder: flight.json (begun_snapshots.h) -> inotify -> scan() -> m.fired.HOST ---------.
+//     m.froze.HOST <- scan() <- inotify <- flight.json <- recorder <- ask() <- handle_received() <- receive() <--'
 // The second line is on the other hosts.
 //
 // Part of the network process, which is not trusted; the privileged process says for which runs the operator has
@@ -59,18 +59,18 @@ private:
 		std::string host;
 		fleet::SnapshotNews news;
 	};
-	struct Asked {
-		RemoteFiring because;
+	struct PendingRequest {
+		RemoteFiring cause;
 		std::string why;
 		record::SnapshotQuestion question;
 	};
 	struct Run {
 		CoordinatedRun permitted;
 		int watch = -1;
-		unsigned seen = 0; // the newest snapshot that was processed
+		unsigned last_handled = 0; // the newest snapshot that was processed
 		CoordinatedLimits limits;
-		std::optional<Asked> asked;
-		std::map<std::string, std::set<std::uint64_t>> known{}; // snapshots by host
+		std::optional<PendingRequest> pending;
+		std::map<std::string, std::set<std::uint64_t>> known_firings{}; // snapshots by host
 	};
 	// A trigger of this host that fired and was not published yet.
 	struct Undelivered {
@@ -80,11 +80,11 @@ private:
 
 	void publish_fired(Clock::time_point now);
 	void watch(Run &run);
-	std::vector<record::BegunSnapshot> new_ones(Run &run) const;
-	void look(Run &run);
-	void take_changes();
-	void take_received(Clock::time_point now);
-	void take_replies();
+	std::vector<record::BegunSnapshot> new_snapshots(Run &run) const;
+	void scan(Run &run);
+	void read_changes();
+	void handle_received(Clock::time_point now);
+	void handle_replies();
 	void ask(Run &run, const RemoteFiring &firing);
 	void publish_froze(const Run &run, const record::BegunSnapshot &snapshot);
 
@@ -93,7 +93,7 @@ private:
 	const std::function<void(const std::string &)> report_;
 	std::map<std::string, Run> runs_;
 	std::deque<Undelivered> undelivered_;
-	Fd changes_, wakeup_;
+	Fd inotify_, wakeup_;
 	std::mutex mutex_; // protects the following
 	std::deque<RemoteFiring> received_;
 	SenderRateLimit rate_limit_;

@@ -24,13 +24,13 @@ constexpr auto until_announced = 3s; // how long a new directory counts as runni
 
 } // namespace
 
-DataPath::DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const Where &where,
+DataPath::DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const SpoolSettings &settings,
 		   RunningRuns running, std::function<void(const std::string &)> report)
-    : report_(std::move(report)), runs_(where.runs), forward_(where.forward), running_(std::move(running)),
+    : report_(std::move(report)), runs_(settings.runs), forward_(settings.forward), running_(std::move(running)),
       announced_(running_), forwarder_(hub, host, report_), forwarding_(forwarder_, report_),
       spool_(
-	  where.runs, where.max_bytes, forwarding_, [this](const std::string &run) { return is_running(run); }, report_,
-	  [this](const std::string &run) { return forward_of(run); }),
+	  settings.runs, settings.max_bytes, forwarding_, [this](const std::string &run) { return is_running(run); },
+	  report_, [this](const std::string &run) { return forward_of(run); }),
       is_tsc_(card::has_invariant_tsc()), clock_(hub, host, is_tsc_, report_),
       thread_([this](const std::stop_token &stop) { step_until(stop); })
 {
@@ -47,10 +47,10 @@ void DataPath::set_running(RunningRuns running)
 {
 	{
 		const std::lock_guard lock(mutex_);
-		remember(running);
+		note_announced(running);
 		running_ = std::move(running);
 	}
-	looks_now_ = true; // a run has started or ended: look at once
+	step_spool_now_ = true; // a run has started or ended: look at once
 	forwarder_.wake();
 }
 
@@ -67,7 +67,7 @@ bool DataPath::is_running(const std::string &run)
 	return Clock::now() - seen->second < until_announced;
 }
 
-void DataPath::remember(const RunningRuns &running)
+void DataPath::note_announced(const RunningRuns &running)
 {
 	if (announced_.size() >= max_announced)
 		announced_ = running_;
@@ -104,7 +104,7 @@ std::vector<fleet::Presence::Kept> DataPath::kept() const
 	return all;
 }
 
-void DataPath::fill(fleet::Presence &presence) const
+void DataPath::fill_presence(fleet::Presence &presence) const
 {
 	presence.session = fmt::format("{:016x}", forwarding_.session());
 	presence.unsent_blocks = presence.kept_blocks = 0;
@@ -126,7 +126,7 @@ void DataPath::step_until(const std::stop_token &stop)
 	Clock::time_point next{}, reported{};
 	while (!stop.stop_requested()) {
 		try {
-			if (looks_now_.exchange(false) || Clock::now() >= next) {
+			if (step_spool_now_.exchange(false) || Clock::now() >= next) {
 				next = Clock::now() + between_spool_steps;
 				spool_.step();
 				const std::lock_guard lock(mutex_);

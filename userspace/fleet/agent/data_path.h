@@ -32,22 +32,22 @@ using RunningRuns = std::map<std::string, std::optional<fleet::Forward>>;
 
 class DataPath {
 public:
-	struct Where {
+	struct SpoolSettings {
 		std::string runs; // the directory
 		std::uint64_t max_bytes = 0;
 		fleet::Forward forward = fleet::Forward::batch; // default policy
 	};
 	// `report`: prints a message; called from several threads. `running`: from the privileged process. Throws
 	// Error.
-	DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const Where &where, RunningRuns running,
-		 std::function<void(const std::string &)> report);
+	DataPath(const fleet::ConnectionOptions &hub, const std::string &host, const SpoolSettings &settings,
+		 RunningRuns running, std::function<void(const std::string &)> report);
 	~DataPath();
 
 	void set_running(RunningRuns running);
 	// Returns the traces of the run.
 	std::vector<fleet::CommandAnswer::Trace> fetch(fleet::FetchRequest request);
 	// Fills in the session, the spool's content, and the cost.
-	void fill(fleet::Presence &presence) const;
+	void fill_presence(fleet::Presence &presence) const;
 	std::vector<fleet::Presence::Kept> kept() const;
 
 private:
@@ -55,13 +55,13 @@ private:
 
 	bool is_running(const std::string &run);
 	fleet::Forward forward_of(const std::string &run) const;
-	void remember(const RunningRuns &running);
+	void note_announced(const RunningRuns &running);
 	void step_until(const std::stop_token &stop);
 
 	const std::function<void(const std::string &)> report_;
 	const std::string runs_;
 	const fleet::Forward forward_;
-	std::atomic<bool> looks_now_ = false;
+	std::atomic<bool> step_spool_now_ = false;
 	mutable std::mutex mutex_; // protects the following
 	RunningRuns running_;
 	RunningRuns announced_;                               // also ended runs, as their traces may be found later

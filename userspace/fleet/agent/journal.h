@@ -12,7 +12,7 @@
 namespace monitor::agent {
 
 // Prints "monitor agent: MESSAGE", escaped. Errors are ignored.
-inline void say(const std::string &sentence)
+inline void log_message(const std::string &sentence)
 {
 	std::fputs(fmt::format("monitor agent: {}\n", printable(sentence)).c_str(), stderr);
 }

@@ -28,9 +28,9 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_waiting_answers = 1000;
 constexpr auto between_presences = 1s, between_clock_reads = 60s, patience_at_end = 2s;
-constexpr auto between_calls = 100ms;
+constexpr auto between_requested = 100ms;
 constexpr const char *triggers_of_all = "m.fired.*";
-constexpr const char *why_deaf =
+constexpr const char *why_no_triggers =
     "the hub does not let it hear triggers of other hosts: on the hub, `monitor fleet init --add` or --remove writes a "
     "new users.conf, SIGHUP loads it; then start this agent again";
 
@@ -46,7 +46,7 @@ void report_network(const std::string &sentence)
 		return;
 	last = sentence;
 	said = now;
-	say(sentence);
+	log_message(sentence);
 }
 
 // The forwarding policies of the runs, by name.
@@ -72,35 +72,36 @@ NetworkProcess::NetworkProcess(NetworkOptions options, Fd link)
 {
 	if (!wait_for_runs()) // otherwise running recordings would be treated as ended
 		return;
-	data_ = std::make_unique<DataPath>(options_.connection, options_.host,
-					   DataPath::Where{options_.runs, presence_.spool_max_bytes, options_.forward},
-					   running_of(presence_.runs), report_network);
+	data_ = std::make_unique<DataPath>(
+	    options_.connection, options_.host,
+	    DataPath::SpoolSettings{options_.runs, presence_.spool_max_bytes, options_.forward},
+	    running_of(presence_.runs), report_network);
 	fleet::Connection::Events events;
 	events.connected = [this] {
 		report_network("connected to the hub");
 		wake();
 	};
 	events.lost = [this](const std::string &problem) {
-		hears_triggers_ = true; // the next hub may permit it
+		receives_triggers_ = true; // the next hub may permit it
 		report_network(problem);
 	};
-	events.error = [this](const std::string &problem) { take_problem(problem); };
+	events.error = [this](const std::string &problem) { report_problem(problem); };
 	fleet::ConnectionOptions control = options_.connection;
 	control.is_urgent = true; // other hosts wait for messages of triggers
 	connection_ = std::make_unique<fleet::Connection>(control, std::move(events));
 	for (const std::string &subject : {fleet::subject_of("ctl", options_.host), fleet::subject_of("ctl", "all")})
-		connection_->subscribe(subject, [this](const auto &message) { hand_over(message); });
+		connection_->subscribe(subject, [this](const auto &message) { pass_to_privileged(message); });
 	connection_->subscribe(triggers_of_all,
 			       [this](const auto &message) { coordinated_.receive(message.subject, message.text()); });
 }
 
 // A hub whose users.conf is older forbids only this.
-void NetworkProcess::take_problem(const std::string &problem)
+void NetworkProcess::report_problem(const std::string &problem)
 {
-	const bool is_deaf = problem.find(triggers_of_all) != std::string::npos;
-	if (is_deaf)
-		hears_triggers_ = false;
-	report_network(is_deaf ? fmt::format("no part in snapshots of all hosts: {}", why_deaf) : problem);
+	const bool is_forbidden = problem.find(triggers_of_all) != std::string::npos;
+	if (is_forbidden)
+		receives_triggers_ = false;
+	report_network(is_forbidden ? fmt::format("no part in snapshots of all hosts: {}", why_no_triggers) : problem);
 }
 
 // False: the privileged process has closed the link.
@@ -109,7 +110,7 @@ bool NetworkProcess::wait_for_runs()
 	while (!knows_runs_) {
 		pollfd fds[] = {{link_.get(), POLLIN, 0}};
 		::poll(fds, 1, -1);
-		if (!take_reports())
+		if (!read_link())
 			return false;
 	}
 	return true;
@@ -121,18 +122,18 @@ void NetworkProcess::wake()
 }
 
 // In a thread of libnats. An empty message requests presence.
-void NetworkProcess::hand_over(const fleet::Connection::Message &untrusted_message)
+void NetworkProcess::pass_to_privileged(const fleet::Connection::Message &untrusted_message)
 {
 	const std::size_t size = std::min(untrusted_message.data.size(), max_link_bytes);
 	if (size == 0) {
-		if (!is_called_.exchange(true))
+		if (!presence_requested_.exchange(true))
 			wake();
 	} else if (::send(link_.get(), untrusted_message.data.data(), size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		++dropped_;
 }
 
 // False: the privileged process has closed the link.
-bool NetworkProcess::take_reports()
+bool NetworkProcess::read_link()
 {
 	std::string datagram(fleet::max_report_bytes + 1, '\0');
 	for (;;) {
@@ -146,15 +147,16 @@ bool NetworkProcess::take_reports()
 			answers_.push_back(text);
 		} else if (datagram[0] == link_coordinated) {
 			coordinated_.set_runs(parse_coordinated_runs(text));
-		} else if (const auto asked = fleet::parse_fetch_request(text); datagram[0] == link_fetch && asked) {
-			take_request(*asked);
+		} else if (const auto request = fleet::parse_fetch_request(text);
+			   datagram[0] == link_fetch && request) {
+			start_fetch(*request);
 		} else if (const auto state = fleet::parse_presence(text); datagram[0] == link_runs && state) {
-			take_runs(*state);
+			set_runs(*state);
 		}
 	}
 }
 
-void NetworkProcess::take_runs(const fleet::Presence &state)
+void NetworkProcess::set_runs(const fleet::Presence &state)
 {
 	knows_runs_ = true;
 	presence_.runs = state.runs;
@@ -163,10 +165,10 @@ void NetworkProcess::take_runs(const fleet::Presence &state)
 		data_->set_running(running_of(state.runs));
 }
 
-void NetworkProcess::take_request(const fleet::FetchRequest &request)
+void NetworkProcess::start_fetch(const fleet::FetchRequest &request)
 {
 	if (request.is_list)
-		wants_list_ = is_called_ = true;
+		list_requested_ = presence_requested_ = true;
 	if (!data_ || request.is_list)
 		return;
 	if (traces_.size() >= max_waiting_answers)
@@ -191,9 +193,9 @@ void NetworkProcess::publish_answers()
 		if (answer) {
 			answer->session = presence_.session;
 			add_traces(*answer);
-			if (answer->takes_part && !hears_triggers_) {
+			if (answer->takes_part && !receives_triggers_) {
 				answer->takes_part = false;
-				answer->reason = why_deaf;
+				answer->reason = why_no_triggers;
 			}
 			if (!connection_->publish(subject, fleet::command_answer_text(*answer)))
 				return; // after the next connection
@@ -205,22 +207,22 @@ void NetworkProcess::publish_answers()
 
 void NetworkProcess::publish_presence()
 {
-	data_->fill(presence_);
+	data_->fill_presence(presence_);
 	if (const auto now = std::chrono::steady_clock::now(); now >= clock_due_) {
 		presence_.system_clock = fleet::read_system_clock();
 		clock_due_ = now + between_clock_reads;
 	}
 	fleet::Presence shown = presence_;
 	for (fleet::Presence::Run &run : shown.runs)
-		run.takes_part &= hears_triggers_;
-	shown.kept = wants_list_ ? std::optional(data_->kept()) : std::nullopt;
-	wants_list_ = false;
+		run.takes_part &= receives_triggers_;
+	shown.kept = list_requested_ ? std::optional(data_->kept()) : std::nullopt;
+	list_requested_ = false;
 	connection_->publish(fleet::subject_of("hello", options_.host), fleet::presence_text(shown));
-	if (const std::uint64_t dropped = dropped_; dropped != said_dropped_) {
+	if (const std::uint64_t dropped = dropped_; dropped != reported_dropped_) {
 		report_network(
 		    fmt::format("{} messages came faster than the privileged process takes them, and are dropped",
-				dropped - said_dropped_));
-		said_dropped_ = dropped;
+				dropped - reported_dropped_));
+		reported_dropped_ = dropped;
 	}
 }
 
@@ -235,27 +237,27 @@ void NetworkProcess::wait_until(std::chrono::steady_clock::time_point time)
 	::eventfd_read(wakeup_.get(), &wakeups);
 }
 
-// However many requests arrive, they are answered at most once per between_calls.
+// However many requests arrive, they are answered at most once per between_requested.
 std::chrono::steady_clock::time_point NetworkProcess::next_presence() const
 {
-	return is_called_ ? std::min(next_beat_, next_called_) : next_beat_;
+	return presence_requested_ ? std::min(next_periodic_, next_on_request_) : next_periodic_;
 }
 
 int NetworkProcess::run()
 {
-	next_beat_ = std::chrono::steady_clock::now();
+	next_periodic_ = std::chrono::steady_clock::now();
 	while (connection_) {
 		wait_until(next_presence());
 		coordinated_.step();
-		if (!take_reports())
+		if (!read_link())
 			break;
 		publish_answers();
 		if (const auto now = std::chrono::steady_clock::now(); now >= next_presence()) {
-			is_called_ = false;
+			presence_requested_ = false;
 			publish_presence();
-			next_called_ = now + between_calls;
-			if (now >= next_beat_)
-				next_beat_ = std::max(next_beat_ + between_presences, now);
+			next_on_request_ = now + between_requested;
+			if (now >= next_periodic_)
+				next_periodic_ = std::max(next_periodic_ + between_presences, now);
 		}
 	}
 	if (connection_)

@@ -42,15 +42,15 @@ public:
 	int run();
 
 private:
-	void hand_over(const fleet::Connection::Message &untrusted_message);
+	void pass_to_privileged(const fleet::Connection::Message &untrusted_message);
 	void wake();
-	void take_problem(const std::string &problem);
+	void report_problem(const std::string &problem);
 	bool wait_for_runs();
-	bool take_reports();
-	void take_runs(const fleet::Presence &state);
+	bool read_link();
+	void set_runs(const fleet::Presence &state);
 	void wait_until(std::chrono::steady_clock::time_point time);
 	std::chrono::steady_clock::time_point next_presence() const;
-	void take_request(const fleet::FetchRequest &request);
+	void start_fetch(const fleet::FetchRequest &request);
 	void add_traces(fleet::CommandAnswer &answer);
 	void publish_answers();
 	void publish_presence();
@@ -60,16 +60,16 @@ private:
 	Fd link_;
 	fleet::Presence presence_;
 	std::chrono::steady_clock::time_point clock_due_; // when to read the system clock again
-	bool knows_runs_ = false, wants_list_ = false;
+	bool knows_runs_ = false, list_requested_ = false;
 	std::deque<std::string> answers_; // not published yet
 	// Traces of a run by the nonce of a fetch, for its answer.
 	std::map<std::string, std::vector<fleet::CommandAnswer::Trace>> traces_;
-	std::atomic<std::uint64_t> dropped_ = 0, said_dropped_ = 0;
-	std::atomic<bool> hears_triggers_ = true; // m.fired of other hosts; false: the hub forbids it
-	std::atomic<bool> is_called_ = false;     // its presence was requested
-	std::chrono::steady_clock::time_point next_beat_,
-	    next_called_; // when to publish its presence: periodically, on request
-	Fd wakeup_;       // wakes the main thread
+	std::atomic<std::uint64_t> dropped_ = 0, reported_dropped_ = 0;
+	std::atomic<bool> receives_triggers_ = true; // m.fired of other hosts; false: the hub forbids it
+	std::atomic<bool> presence_requested_ = false;
+	std::chrono::steady_clock::time_point next_periodic_,
+	    next_on_request_; // when to publish its presence: periodically, on request
+	Fd wakeup_;           // wakes the main thread
 	CoordinatedSnapshots coordinated_;
 	std::unique_ptr<DataPath> data_;
 	std::unique_ptr<fleet::Connection> connection_; // last: its threads use the others

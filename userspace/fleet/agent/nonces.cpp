@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char *nonces_title = "monitor-nonces";
 constexpr unsigned nonces_version = 1;
-constexpr std::size_t max_nonces_bytes = 16 << 20, lines_worth_rewriting = 4096;
+constexpr std::size_t max_nonces_bytes = 16 << 20, min_rewrite_lines = 4096;
 
 } // namespace
 
@@ -29,7 +29,7 @@ Nonces::Nonces(std::string path, std::uint64_t now_ns) : path_(std::move(path))
 	if (::access(path_.c_str(), F_OK) == 0)
 		load();
 	forget_expired(now_ns);
-	write_all_of_them();
+	rewrite_file();
 }
 
 // A torn last line belongs to a command never executed.
@@ -64,7 +64,7 @@ void Nonces::forget_expired(std::uint64_t now_ns)
 	});
 }
 
-void Nonces::write_all_of_them()
+void Nonces::rewrite_file()
 {
 	std::string text = fmt::format("{} {} {}\n", nonces_title, nonces_version, forgotten_ns_);
 	for (const auto &[nonce, expires_ns] : expiry_)
@@ -72,7 +72,7 @@ void Nonces::write_all_of_them()
 	replace_file_durably(path_, text, 0600);
 	is_torn_ = false;
 	lines_ = expiry_.size();
-	rewritten_at_ = std::max(lines_worth_rewriting, std::min(2 * lines_, max_kept));
+	max_lines_ = std::max(min_rewrite_lines, std::min(2 * lines_, max_kept));
 }
 
 void Nonces::append(const std::string &nonce, std::uint64_t expires_ns)
@@ -92,9 +92,9 @@ std::string Nonces::use(const std::string &nonce, std::uint64_t expires_ns, std:
 		return "it was obeyed before: a command is sent once";
 	if (expires_ns <= forgotten_ns_)
 		return "it expires before commands that were obeyed and forgotten: this host's clock went back";
-	if (is_torn_ || lines_ >= rewritten_at_) {
+	if (is_torn_ || lines_ >= max_lines_) {
 		forget_expired(now_ns);
-		write_all_of_them();
+		rewrite_file();
 	}
 	if (expiry_.size() >= max_kept)
 		return fmt::format("{} commands are valid already: wait until they expire", max_kept);

@@ -27,13 +27,13 @@ public:
 private:
 	void load();
 	void forget_expired(std::uint64_t now_ns);
-	void write_all_of_them();
+	void rewrite_file();
 	void append(const std::string &nonce, std::uint64_t expires_ns);
 
 	std::string path_;
 	std::uint64_t forgotten_ns_ = 0;              // the latest expiry of the deleted ones
 	std::map<std::string, std::uint64_t> expiry_; // by nonce
-	std::size_t lines_ = 0, rewritten_at_ = 0;    // of the file
+	std::size_t lines_ = 0, max_lines_ = 0;       // in the file; from when on it is rewritten
 	bool is_torn_ = false;                        // a write failed in mid-line, as on a full disk: do not append
 };
 

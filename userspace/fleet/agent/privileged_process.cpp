@@ -29,8 +29,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_runs_at_once = 4;
-constexpr unsigned max_said_refusals = 100;                                              // per second
-constexpr auto before_next_child = 1s, longest_before_next_child = 32s, long_life = 60s; // of the network process
+constexpr unsigned max_reported_refusals = 100;                                     // per second
+constexpr auto min_restart_delay = 1s, max_restart_delay = 32s, stable_after = 60s; // of the network process
 constexpr auto patience_with_recordings = 60s, patience_with_child = 5s;
 
 Fd watch_signals()
@@ -84,28 +84,28 @@ void PrivilegedProcess::start_child_again()
 	} catch (const Error &error) {
 		link_.reset();
 		delay_child();
-		say(fmt::format("{}; it is tried again after {} s", error.what(), child_delay_.count()));
+		log_message(fmt::format("{}; it is tried again after {} s", error.what(), child_delay_.count()));
 	}
 }
 
 void PrivilegedProcess::delay_child()
 {
-	child_delay_ = child_delay_ == 0s ? before_next_child
-					  : std::min<std::chrono::seconds>(2 * child_delay_, longest_before_next_child);
+	child_delay_ = child_delay_ == 0s ? min_restart_delay
+					  : std::min<std::chrono::seconds>(2 * child_delay_, max_restart_delay);
 	child_due_ = Clock::now() + child_delay_;
 }
 
 int PrivilegedProcess::run()
 {
 	start_child();
-	while (!is_over_) {
+	while (!is_stopping_) {
 		wait();
-		take_signals();
-		take_envelopes();
-		start_due();
+		read_signals();
+		receive_envelopes();
+		start_due_runs();
 		for (Run &run : runs_)
-			look_at(run);
-		if (child_ < 0 && Clock::now() >= child_due_ && !is_over_)
+			update(run);
+		if (child_ < 0 && Clock::now() >= child_due_ && !is_stopping_)
 			start_child_again();
 	}
 	end_all();
@@ -135,12 +135,12 @@ void PrivilegedProcess::wait()
 	::ppoll(fds.data(), fds.size(), due == Clock::time_point::max() ? nullptr : &patience, nullptr);
 }
 
-void PrivilegedProcess::take_envelopes()
+void PrivilegedProcess::receive_envelopes()
 {
 	for (unsigned i = 0; link_ && i < 64; ++i) {
 		const ssize_t n = ::recv(link_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
 		if (n > 0)
-			take(std::string_view(buffer_.data(), static_cast<std::size_t>(n)));
+			handle_envelope(std::string_view(buffer_.data(), static_cast<std::size_t>(n)));
 		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 			link_.reset(); // the child then ends, and SIGCHLD follows
 		else
@@ -148,7 +148,7 @@ void PrivilegedProcess::take_envelopes()
 	}
 }
 
-void PrivilegedProcess::take(std::string_view untrusted_envelope)
+void PrivilegedProcess::handle_envelope(std::string_view untrusted_envelope)
 {
 	const std::uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	const fleet::CheckedControl checked = fleet::check_control(untrusted_envelope, key_, options_.host, now_ns);
@@ -160,7 +160,7 @@ void PrivilegedProcess::take(std::string_view untrusted_envelope)
 		if (why.empty())
 			why = nonces_.use(message.nonce, message.expires_ns, now_ns);
 		if (why.empty())
-			why = obey(message, now_ns);
+			why = execute(message, now_ns);
 	} catch (const Error &error) {
 		why = error.what();
 	}
@@ -169,14 +169,14 @@ void PrivilegedProcess::take(std::string_view untrusted_envelope)
 }
 
 // Returns the reason of a refusal, as the end of a message; "": executed.
-std::string PrivilegedProcess::obey(const fleet::ControlMessage &message, std::uint64_t now_ns)
+std::string PrivilegedProcess::execute(const fleet::ControlMessage &message, std::uint64_t now_ns)
 {
 	if (message.kind == "record")
 		return plan_run(message, now_ns);
 	if (message.kind == "stop")
 		return stop_run(message);
 	if (message.kind == "snapshot")
-		return ask_for_snapshot(message);
+		return request_snapshot(message);
 	if (message.kind == "fetch" || message.kind == "list")
 		return fetch(message);
 	return fmt::format("this version of monitor has no command '{}' for hosts", message.kind);
@@ -204,20 +204,20 @@ std::string PrivilegedProcess::plan_run(const fleet::ControlMessage &message, st
 	run.planned_ns = message.start_ns;
 	run.due = Clock::now() + std::chrono::nanoseconds(fleet::start_delay_ns(message, now_ns));
 	fleet::CommandAnswer accepted;
-	if (std::string refusal = take_consent(message, run, accepted); !refusal.empty())
+	if (std::string refusal = decide_participation(message, run, accepted); !refusal.empty())
 		return refusal;
 	accepted.forward = run.forward;
 	runs_.push_back(std::move(run));
-	say(fmt::format("run {} is accepted{}", message.run,
-			accepted.takes_part ? ", with snapshots when triggers of other hosts fire" : ""));
+	log_message(fmt::format("run {} is accepted{}", message.run,
+				accepted.takes_part ? ", with snapshots when triggers of other hosts fire" : ""));
 	accept(message, std::move(accepted));
 	send_runs();
 	return "";
 }
 
-// Whether the host takes part in coordinated snapshots; if not, returns the reason for the answer.
-std::string PrivilegedProcess::take_consent(const fleet::ControlMessage &message, Run &run,
-					    fleet::CommandAnswer &accepted) const
+// Sets whether the host takes part in coordinated snapshots, and why not. Returns the reason of a refusal; "": none.
+std::string PrivilegedProcess::decide_participation(const fleet::ControlMessage &message, Run &run,
+						    fleet::CommandAnswer &accepted) const
 {
 	run.is_flight = message.options.contains("flight");
 	if (!message.snapshot_all)
@@ -247,7 +247,7 @@ std::string PrivilegedProcess::stop_run(const fleet::ControlMessage &message)
 	return "";
 }
 
-std::string PrivilegedProcess::ask_for_snapshot(const fleet::ControlMessage &message)
+std::string PrivilegedProcess::request_snapshot(const fleet::ControlMessage &message)
 {
 	const auto run = std::ranges::find(runs_, message.run, &Run::name);
 	if (run == runs_.end())
@@ -282,7 +282,7 @@ std::string PrivilegedProcess::fetch(const fleet::ControlMessage &message)
 	return "";
 }
 
-void PrivilegedProcess::start_due()
+void PrivilegedProcess::start_due_runs()
 {
 	for (auto run = runs_.begin(); run != runs_.end();) {
 		const auto each = run++;
@@ -303,19 +303,19 @@ void PrivilegedProcess::start(Run &run)
 					 fmt::format("--output={}/{}", options_.runs, run.name)};
 	argv.insert(argv.end(), run.words.begin(), run.words.end());
 	run.recorder.emplace(argv, ChildIdentity{options_.owner, {}});
-	say(fmt::format("run {} is started, process {}: {}", run.name, run.recorder->pid(),
-			fmt::join(argv.begin() + 4, argv.end(), " ")));
+	log_message(fmt::format("run {} is started, process {}: {}", run.name, run.recorder->pid(),
+				fmt::join(argv.begin() + 4, argv.end(), " ")));
 }
 
-void PrivilegedProcess::look_at(Run &run)
+void PrivilegedProcess::update(Run &run)
 {
 	for (auto *process : {&run.recorder, &run.command_process})
 		if (*process && (*process)->output_fd() >= 0)
 			for (const std::string &line : (*process)->take_lines())
-				say(fmt::format("run {}: {}", run.name, line));
+				log_message(fmt::format("run {}: {}", run.name, line));
 	for (fleet::CommandAnswer &taken : run.snapshots.take())
 		answer(std::move(taken));
-	if (run.recorder && run.recorder->ready_fd() >= 0 && run.recorder->take_ready())
+	if (run.recorder && run.recorder->ready_fd() >= 0 && run.recorder->poll_ready())
 		recording_started(run);
 }
 
@@ -333,7 +333,7 @@ void PrivilegedProcess::recording_started(Run &run)
 	try {
 		run.command_process.emplace(run.command, ChildIdentity{{}, options_.commands});
 	} catch (const Error &error) {
-		say(fmt::format("run {}: {}", run.name, error.what()));
+		log_message(fmt::format("run {}: {}", run.name, error.what()));
 		run.command_exit = 126;
 		end(run);
 	}
@@ -348,11 +348,11 @@ void PrivilegedProcess::end(Run &run)
 		run.recorder->end();
 }
 
-void PrivilegedProcess::take_signals()
+void PrivilegedProcess::read_signals()
 {
 	signalfd_siginfo info;
 	while (::read(signals_.get(), &info, sizeof info) == sizeof info)
-		is_over_ |= info.ssi_signo != SIGCHLD;
+		is_stopping_ |= info.ssi_signo != SIGCHLD;
 	reap();
 }
 
@@ -369,18 +369,18 @@ void PrivilegedProcess::child_ended(pid_t pid, int status)
 		return network_ended(status);
 	for (auto run = runs_.begin(); run != runs_.end(); ++run) {
 		if (run->command_process && run->command_process->pid() == pid) {
-			look_at(*run);
+			update(*run);
 			run->command_process.reset();
 			run->command_exit = exit_code_of(status);
 			end(*run);
 			return send_runs();
 		}
 		if (run->recorder && run->recorder->pid() == pid) {
-			look_at(*run);
+			update(*run);
 			if (run->command_process)
 				run->command_process->end_session();
 			const int code = run->command_exit.value_or(exit_code_of(status));
-			return run_ended(run, code, run->recorder->last_words());
+			return run_ended(run, code, run->recorder->last_message());
 		}
 	}
 }
@@ -390,12 +390,12 @@ void PrivilegedProcess::network_ended(int status)
 {
 	child_ = -1;
 	link_.reset();
-	if (Clock::now() - child_started_ > long_life)
+	if (Clock::now() - child_started_ > stable_after)
 		child_delay_ = 0s;
 	delay_child();
-	if (!is_over_)
-		say(fmt::format("the network process ended with exit code {}: it is started again after {} s",
-				exit_code_of(status), child_delay_.count()));
+	if (!is_stopping_)
+		log_message(fmt::format("the network process ended with exit code {}: it is started again after {} s",
+					exit_code_of(status), child_delay_.count()));
 }
 
 void PrivilegedProcess::run_ended(std::list<Run>::iterator run, int exit_code, const std::string &reason)
@@ -403,7 +403,7 @@ void PrivilegedProcess::run_ended(std::list<Run>::iterator run, int exit_code, c
 	fleet::CommandAnswer ended;
 	ended.exit_code = exit_code;
 	ended.reason = reason;
-	say(fmt::format("run {} has ended with exit code {}", run->name, exit_code));
+	log_message(fmt::format("run {} has ended with exit code {}", run->name, exit_code));
 	answer(fleet::CommandAnswer::Kind::ended, run->nonce, run->name, std::move(ended));
 	runs_.erase(run);
 	send_runs();
@@ -412,13 +412,14 @@ void PrivilegedProcess::run_ended(std::list<Run>::iterator run, int exit_code, c
 void PrivilegedProcess::refuse(const std::string &why, const std::string &nonce, const std::string &run)
 {
 	if (Clock::now() - refusals_since_ > 1s) {
-		if (said_refusals_ > max_said_refusals)
-			say(fmt::format("{} more commands were refused", said_refusals_ - max_said_refusals));
+		if (reported_refusals_ > max_reported_refusals)
+			log_message(
+			    fmt::format("{} more commands were refused", reported_refusals_ - max_reported_refusals));
 		refusals_since_ = Clock::now();
-		said_refusals_ = 0;
+		reported_refusals_ = 0;
 	}
-	if (++said_refusals_ <= max_said_refusals)
-		say(fmt::format("a command is refused: {}", why));
+	if (++reported_refusals_ <= max_reported_refusals)
+		log_message(fmt::format("a command is refused: {}", why));
 	++refused_;
 	fleet::CommandAnswer refused;
 	refused.reason = why;
@@ -465,13 +466,13 @@ void PrivilegedProcess::send_runs()
 void PrivilegedProcess::send(const std::string &text)
 {
 	if (link_ && ::send(link_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EAGAIN)
-		say("the network process does not read: an answer is lost");
+		log_message("the network process does not read: an answer is lost");
 }
 
 // Ends recordings before the child, so that their ends are still reported.
 void PrivilegedProcess::end_all()
 {
-	say("it ends: recordings are ended");
+	log_message("it ends: recordings are ended");
 	for (auto run = runs_.begin(); run != runs_.end();) {
 		const auto each = run++;
 		if (each->recorder)
@@ -483,14 +484,14 @@ void PrivilegedProcess::end_all()
 		for (const auto end = Clock::now() + patience; condition() && Clock::now() < end;) {
 			pollfd fds[] = {{signals_.get(), POLLIN, 0}};
 			::poll(fds, 1, 100);
-			take_signals();
+			read_signals();
 			for (Run &run : runs_)
-				look_at(run);
+				update(run);
 		}
 	};
 	wait_while([&] { return !runs_.empty(); }, patience_with_recordings);
 	for (const Run &run : runs_)
-		say(fmt::format("run {} does not end: process {} is left", run.name, run.recorder->pid()));
+		log_message(fmt::format("run {} does not end: process {} is left", run.name, run.recorder->pid()));
 	link_.reset();
 	wait_while([&] { return child_ >= 0; }, patience_with_child);
 	if (child_ >= 0)

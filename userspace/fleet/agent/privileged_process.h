@@ -69,20 +69,21 @@ private:
 	void start_child();
 	void start_child_again();
 	void delay_child();
-	void take_envelopes();
-	void take(std::string_view untrusted_envelope);
-	std::string obey(const fleet::ControlMessage &message, std::uint64_t now_ns);
+	void receive_envelopes();
+	void handle_envelope(std::string_view untrusted_envelope);
+	std::string execute(const fleet::ControlMessage &message, std::uint64_t now_ns);
 	std::string plan_run(const fleet::ControlMessage &message, std::uint64_t now_ns);
 	std::string stop_run(const fleet::ControlMessage &message);
-	std::string ask_for_snapshot(const fleet::ControlMessage &message);
-	std::string take_consent(const fleet::ControlMessage &message, Run &run, fleet::CommandAnswer &accepted) const;
+	std::string request_snapshot(const fleet::ControlMessage &message);
+	std::string decide_participation(const fleet::ControlMessage &message, Run &run,
+					 fleet::CommandAnswer &accepted) const;
 	std::string fetch(const fleet::ControlMessage &message);
-	void start_due();
+	void start_due_runs();
 	void start(Run &run);
-	void look_at(Run &run);
+	void update(Run &run);
 	void recording_started(Run &run);
 	void end(Run &run);
-	void take_signals();
+	void read_signals();
 	void reap();
 	void child_ended(pid_t pid, int status);
 	void network_ended(int status);
@@ -108,9 +109,9 @@ private:
 	std::list<Run> runs_;
 	std::string buffer_; // for one datagram
 	std::uint64_t refused_ = 0;
-	unsigned said_refusals_ = 0;
+	unsigned reported_refusals_ = 0;
 	Clock::time_point refusals_since_;
-	bool is_over_ = false;
+	bool is_stopping_ = false;
 };
 
 } // namespace monitor::agent

@@ -40,8 +40,8 @@ void set_environment(const ChildIdentity &identity)
 {
 	::clearenv();
 	::setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
-	if (identity.becomes)
-		record::set_environment_of(*identity.becomes);
+	if (identity.run_as)
+		record::set_environment_of(*identity.run_as);
 	if (identity.on_behalf_of) { // recorder/user.h reads it
 		::setenv("SUDO_UID", std::to_string(identity.on_behalf_of->uid).c_str(), 1);
 		::setenv("SUDO_GID", std::to_string(identity.on_behalf_of->gid).c_str(), 1);
@@ -70,11 +70,11 @@ void set_environment(const ChildIdentity &identity)
 	::syscall(SYS_close_range, ready_fd_of_child + 1, ~0u, 0);
 	::setsid();
 	set_environment(identity);
-	if (identity.becomes) {
+	if (identity.run_as) {
 		::close(ready_fd_of_child);
-		record::drop_privileges(*identity.becomes);
+		record::drop_privileges(*identity.run_as);
 		::prctl(PR_SET_PDEATHSIG, SIGTERM); // so that it does not outlive the privileged process
-		if (::chdir(identity.becomes->home.c_str()) < 0 && ::chdir("/") < 0)
+		if (::chdir(identity.run_as->home.c_str()) < 0 && ::chdir("/") < 0)
 			::_exit(126);
 	}
 	::execvp(words[0], words.data());
@@ -106,7 +106,7 @@ RecorderProcess::RecorderProcess(const std::vector<std::string> &argv, const Chi
 	output_ = std::move(output);
 }
 
-bool RecorderProcess::take_ready()
+bool RecorderProcess::poll_ready()
 {
 	char byte;
 	const ssize_t n = ::read(ready_.get(), &byte, 1);
@@ -116,17 +116,17 @@ bool RecorderProcess::take_ready()
 	return n == 1;
 }
 
-void RecorderProcess::split(std::vector<std::string> &lines)
+void RecorderProcess::split_lines(std::vector<std::string> &lines)
 {
 	for (;;) {
-		const std::size_t end = rest_.find_first_of("\n\r");
-		const bool is_cut = std::min(end, rest_.size()) > max_line_bytes;
+		const std::size_t end = partial_line_.find_first_of("\n\r");
+		const bool is_cut = std::min(end, partial_line_.size()) > max_line_bytes;
 		if (end == std::string::npos && !is_cut)
 			return;
 		const std::size_t size = is_cut ? max_line_bytes : end;
 		if (size > 0)
-			lines.push_back(printable(rest_.substr(0, size)));
-		rest_.erase(0, is_cut ? size : size + 1);
+			lines.push_back(printable(partial_line_.substr(0, size)));
+		partial_line_.erase(0, is_cut ? size : size + 1);
 	}
 }
 
@@ -137,17 +137,17 @@ std::vector<std::string> RecorderProcess::take_lines()
 	ssize_t n = -1;
 	for (unsigned i = 0;
 	     i < max_chunks && lines.size() < max_lines && (n = ::read(output_.get(), chunk, sizeof chunk)) > 0; ++i) {
-		rest_.append(chunk, static_cast<std::size_t>(n));
-		split(lines);
+		partial_line_.append(chunk, static_cast<std::size_t>(n));
+		split_lines(lines);
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
 		output_.reset();
-		rest_ += '\n';
-		split(lines);
+		partial_line_ += '\n';
+		split_lines(lines);
 	}
 	for (const std::string &line : lines)
 		if (line.starts_with(own_prefix)) // other programs' lines explain it better
-			last_words_ = line.substr(own_prefix.size());
+			last_message_ = line.substr(own_prefix.size());
 	return lines;
 }
 

@@ -20,7 +20,7 @@ namespace monitor::agent {
 // The user of a child.
 struct ChildIdentity {
 	std::optional<record::User> on_behalf_of; // a recorder drops from root to this user once it records
-	std::optional<record::User> becomes;      // a command runs as this user
+	std::optional<record::User> run_as;       // a command runs as this user
 };
 
 class RecorderProcess {
@@ -34,25 +34,25 @@ public:
 	// Readable when the recorder has started to record, or has ended; -1 afterwards.
 	int ready_fd() const { return is_ready_known_ ? -1 : ready_.get(); }
 	// True once, when it has started to record. False: it ended, or it was already reported.
-	bool take_ready();
+	bool poll_ready();
 	int output_fd() const { return output_.get(); }
 	// Whole lines printed since the last call, without control characters, limited in length and number; the rest
 	// comes with the next call.
 	std::vector<std::string> take_lines();
 	// The last message that it printed: the reason, if it failed.
-	const std::string &last_words() const { return last_words_; }
+	const std::string &last_message() const { return last_message_; }
 	// Ends it like Ctrl-C.
 	void end() const;
 	// Ends a command and all processes in its process group.
 	void end_session() const;
 
 private:
-	void split(std::vector<std::string> &lines);
+	void split_lines(std::vector<std::string> &lines);
 
 	pid_t pid_ = -1;
 	bool is_ready_known_ = false;
 	Fd ready_, output_;
-	std::string rest_, last_words_;
+	std::string partial_line_, last_message_;
 };
 
 } // namespace monitor::agent

@@ -38,7 +38,7 @@ public:
 			return true;
 		}
 		if (++bucket.suppressed == 1)
-			sentences_.push_back(fmt::format(
+			messages_.push_back(fmt::format(
 			    "host {} says too often that triggers fire there: most of it is passed over", host));
 		bucket.last_suppressed = now;
 		return false;
@@ -49,10 +49,10 @@ public:
 	{
 		for (auto &[host, bucket] : hosts_)
 			if (bucket.suppressed > 0 && now - bucket.last_suppressed >= quiet)
-				sentences_.push_back(
+				messages_.push_back(
 				    fmt::format("host {} said {} times too often that triggers fire there", host,
 						std::exchange(bucket.suppressed, 0)));
-		return std::exchange(sentences_, {});
+		return std::exchange(messages_, {});
 	}
 
 private:
@@ -75,7 +75,7 @@ private:
 		}
 	};
 	std::map<std::string, Bucket> hosts_;
-	std::vector<std::string> sentences_;
+	std::vector<std::string> messages_;
 };
 
 } // namespace monitor::agent

@@ -8,24 +8,25 @@
 namespace monitor::agent {
 std::string SnapshotCommands::ask(pid_t recorder, const fleet::ControlMessage &message)
 {
-	if (asked_.size() >= max_waiting)
+	if (pending_.size() >= max_waiting)
 		return fmt::format("{} snapshots of this run are asked for already", max_waiting);
 	record::SnapshotRequest request;
 	request.why = message.why.empty() ? "the operator" : "the operator: " + message.why;
-	asked_.push_back({message.nonce, message.run, message.issued_ns, record::SnapshotQuestion(recorder, request)});
+	pending_.push_back(
+	    {message.nonce, message.run, message.issued_ns, record::SnapshotQuestion(recorder, request)});
 	return "";
 }
 
 void SnapshotCommands::add_fds(std::vector<pollfd> &to) const
 {
-	for (const Asked &each : asked_)
+	for (const Pending &each : pending_)
 		to.push_back({each.question.fd(), POLLIN, 0});
 }
 
 std::vector<fleet::CommandAnswer> SnapshotCommands::take()
 {
 	std::vector<fleet::CommandAnswer> answers;
-	for (auto each = asked_.begin(); each != asked_.end();) {
+	for (auto each = pending_.begin(); each != pending_.end();) {
 		const auto reply = each->question.take();
 		if (!reply) {
 			++each;
@@ -35,7 +36,7 @@ std::vector<fleet::CommandAnswer> SnapshotCommands::take()
 		answer.nonce = each->nonce;
 		answer.run = each->run;
 		answers.push_back(std::move(answer));
-		each = asked_.erase(each);
+		each = pending_.erase(each);
 	}
 	return answers;
 }

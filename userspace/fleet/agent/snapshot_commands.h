@@ -30,12 +30,12 @@ public:
 	std::vector<fleet::CommandAnswer> take();
 
 private:
-	struct Asked {
+	struct Pending {
 		std::string nonce, run;
 		std::uint64_t issued_ns;
 		record::SnapshotQuestion question;
 	};
-	std::list<Asked> asked_;
+	std::list<Pending> pending_;
 };
 
 } // namespace monitor::agent

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_line_bytes = 256;
 
-bool take_value(std::string_view &line, std::string_view name, std::string_view &value)
+bool parse_value(std::string_view &line, std::string_view name, std::string_view &value)
 {
 	value = next_word(line);
 	if (!value.starts_with(name))
@@ -53,12 +53,12 @@ const char *parse_head(std::string_view line, ClockExchanges &made)
 	std::string_view clock, frequency, boot;
 	if (!is_host(made.host))
 		return "does not name a host in its first line";
-	if (!take_value(line, "clock=", clock) || (clock != "tsc" && clock != "monotonic"))
+	if (!parse_value(line, "clock=", clock) || (clock != "tsc" && clock != "monotonic"))
 		return "names neither clock=tsc nor clock=monotonic in its first line";
-	if (!take_value(line, "frequency_hz=", frequency) || !parse_number(frequency, made.frequency_hz) ||
+	if (!parse_value(line, "frequency_hz=", frequency) || !parse_number(frequency, made.frequency_hz) ||
 	    made.frequency_hz == 0)
 		return "has no frequency_hz above 0 in its first line";
-	if (!take_value(line, "boot=", boot) || !is_boot(boot) || !line.empty())
+	if (!parse_value(line, "boot=", boot) || !is_boot(boot) || !line.empty())
 		return "does not end its first line with boot=UUID";
 	made.boot = boot;
 	made.is_tsc = clock == "tsc";
@@ -88,7 +88,7 @@ class ExchangeLines {
 public:
 	explicit ExchangeLines(ClockExchanges &made) : made_(made) {}
 
-	void take(std::string_view line)
+	void add(std::string_view line)
 	{
 		if (line.starts_with(head_word)) {
 			ClockExchanges other; // the collector or the agent was restarted
@@ -147,7 +147,7 @@ std::optional<ClockExchanges> parse_exchanges(std::string_view untrusted_text, s
 	}
 	ExchangeLines lines(made);
 	while (const auto line = next_line(untrusted_text))
-		lines.take(*line);
+		lines.add(*line);
 	return made;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks the hosts' lines against messages from host to host: RUN/.monitor/clock_loops/HOST against collection.json.
+// Checks the hosts' clock lines (piecewise linear conversions to the reference clock, answers/collection/clock_lines.h)
+// against messages from host to host: collection.json against RUN/.monitor/clock_loops/HOST.
 // The collector has relayed questions from host to host (fleet/collector/clock_relays.h): FROM sent one when its clock
 // showed `sent`, before HOST received it when its own showed `received`. The offsets from FROM to the reference, from
 // there to HOST by the lines, and back by such messages form a loop, whose sum is 0. So a message that arrives before

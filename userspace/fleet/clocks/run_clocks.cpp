@@ -57,24 +57,24 @@ std::set<std::string> boots_of(const std::filesystem::path &host)
 // The host's exchanges in this boot; "": in any one. A restarted collector starts another file.
 ClockExchanges exchanges_of(const std::filesystem::path &clocks, const std::string &host, const std::string &boot)
 {
-	ClockExchanges all = read_exchanges((clocks / host).string());
+	ClockExchanges found = read_exchanges((clocks / host).string());
 	std::vector<std::string> names;
 	for (const auto &entry : std::filesystem::directory_iterator(clocks))
 		if (entry.path().filename().string().starts_with(host + "."))
 			names.push_back(entry.path().string());
 	std::sort(names.begin(), names.end());
-	if (!boot.empty() && all.boot != boot)
-		all.all.clear();
+	if (!boot.empty() && found.boot != boot)
+		found.all.clear();
 	for (const std::string &name : names) {
 		ClockExchanges more = read_exchanges(name);
-		if (more.host != host || more.boot != (boot.empty() ? all.boot : boot))
+		if (more.host != host || more.boot != (boot.empty() ? found.boot : boot))
 			continue;
-		if (all.all.empty())
-			all = std::move(more);
-		else if (more.is_tsc == all.is_tsc)
-			all.all.insert(all.all.end(), more.all.begin(), more.all.end());
+		if (found.all.empty())
+			found = std::move(more);
+		else if (more.is_tsc == found.is_tsc)
+			found.all.insert(found.all.end(), more.all.begin(), more.all.end());
 	}
-	return all;
+	return found;
 }
 
 // The clock errors of all traces of a host. Further traces, and snapshots, are in subdirectories.

@@ -59,7 +59,7 @@ ShardRun read_shard(const std::string &directory)
 	return shard;
 }
 
-void take_tree(const fs::path &from, const fs::path &to, bool copy)
+void link_or_copy_tree(const fs::path &from, const fs::path &to, bool copy)
 {
 	fs::create_directories(to);
 	for (fs::recursive_directory_iterator entry(from), end; entry != end; ++entry) {
@@ -142,14 +142,14 @@ void write_merged_accounts(const fs::path &own, const MergedRuns &merged, const 
 	replace_file((own / "fleet.json").string(), json_dump(json, 1) + '\n', 0644);
 }
 
-void take_shard(const ShardRun &shard, const fs::path &output, bool copy)
+void add_shard(const ShardRun &shard, const fs::path &output, bool copy)
 {
 	for (const std::string &host : shard.hosts)
-		take_tree(fs::path(shard.directory) / host, output / host, copy);
+		link_or_copy_tree(fs::path(shard.directory) / host, output / host, copy);
 	const fs::path own = fs::path(shard.directory) / ".monitor";
 	for (const char *const name : {"clocks", "clock_loops", "system_clocks", "conflicts"})
 		if (fs::is_directory(own / name))
-			take_tree(own / name, output / ".monitor" / name, copy);
+			link_or_copy_tree(own / name, output / ".monitor" / name, copy);
 	if (fs::is_regular_file(own / "clocks.json") && !fs::is_empty(own / "clocks"))
 		fs::copy_file(own / "clocks.json", output / ".monitor" / "clocks.json");
 }
@@ -178,7 +178,7 @@ MergedRuns merge_runs(const std::string &output, const std::vector<std::string> 
 	const bool was_there = fs::exists(output, error);
 	try {
 		for (const ShardRun &shard : shards) {
-			take_shard(shard, output, copy);
+			add_shard(shard, output, copy);
 			merged.hosts.insert(merged.hosts.end(), shard.hosts.begin(), shard.hosts.end());
 		}
 		fs::create_directories(fs::path(output) / ".monitor");

@@ -37,7 +37,7 @@ std::vector<analyze::ClockInterval> read_intervals(trace::Trace &trace, analyze:
 	return bound.steps().missing ? std::vector<analyze::ClockInterval>() : bound.intervals();
 }
 
-// The part of the time between two nodes, before the first (0), or after the last.
+// The time between two nodes, before the first (0), or after the last. Touched: by at least a point; entered: by more.
 struct Window {
 	std::uint64_t from, to;
 
@@ -144,11 +144,11 @@ void add_clock_errors(collection::ClockLines &lines, const std::vector<TraceCloc
 		for (const TraceClockError &error : all) {
 			if (!bound || !error.has_snapshots || !window.is_touched_by(error.begin, error.end))
 				continue;
-			const auto mine = bound_in(error, window);
-			lines.not_witnessed += !mine;
-			if (!mine)
+			const auto largest_bound = bound_in(error, window);
+			lines.not_witnessed += !largest_bound;
+			if (!largest_bound)
 				bound.reset();
-			most = std::max(most, mine.value_or(0));
+			most = std::max(most, largest_bound.value_or(0));
 			lines.own_ns = std::max(lines.own_ns.value_or(0), most);
 		}
 		if (bound)

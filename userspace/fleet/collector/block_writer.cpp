@@ -45,16 +45,16 @@ bool is_hole(const std::array<std::byte, block_bytes> &block)
 	return std::ranges::all_of(block, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// Writes the bytes if there is a hole, and compares them with the block otherwise. False: placed.error.
-bool place_within(int fd, std::uint64_t block, std::span<const std::byte> bytes, unsigned number, bool rewrite,
-		  Placed &placed)
+// Writes the bytes if there is a hole, and compares them with the block otherwise. False: an error, in placed.error.
+bool place_block(int fd, std::uint64_t block, std::span<const std::byte> bytes, unsigned number, bool rewrite,
+		 Placed &placed)
 {
-	std::array<std::byte, block_bytes> there;
-	placed.error = read_block(fd, block * block_bytes, there);
+	std::array<std::byte, block_bytes> old_block;
+	placed.error = read_block(fd, block * block_bytes, old_block);
 	if (placed.error)
 		return false;
-	const bool is_same = std::memcmp(there.data(), bytes.data(), block_bytes) == 0;
-	if (!is_same && !is_hole(there)) {
+	const bool is_same = std::memcmp(old_block.data(), bytes.data(), block_bytes) == 0;
+	if (!is_same && !is_hole(old_block)) {
 		placed.conflicts.push_back(number);
 		return true;
 	}
@@ -67,7 +67,7 @@ bool place_within(int fd, std::uint64_t block, std::span<const std::byte> bytes,
 }
 
 // Counts blocks in a part of the file that is not a hole.
-std::uint64_t count_within(int fd, std::uint64_t first, std::uint64_t end)
+std::uint64_t count_in_data(int fd, std::uint64_t first, std::uint64_t end)
 {
 	std::uint64_t count = 0;
 	for (std::uint64_t block = first; block < end; ++block) {
@@ -89,22 +89,22 @@ Placed place_blocks(int fd, std::uint64_t first_block, std::span<const std::byte
 		placed.error = errno;
 		return placed;
 	}
-	const std::uint64_t there = static_cast<std::uint64_t>(status.st_size) / block_bytes;
-	placed.size_blocks = there;
-	placed.too_far = first_block > there + max_ahead;
+	const std::uint64_t old_blocks = static_cast<std::uint64_t>(status.st_size) / block_bytes;
+	placed.size_blocks = old_blocks;
+	placed.too_far = first_block > old_blocks + max_ahead;
 	if (placed.too_far)
 		return placed;
 	const std::uint64_t count = blocks.size() / block_bytes;
-	std::uint64_t within = first_block < there ? std::min(count, there - first_block) : 0;
-	for (std::uint64_t i = 0; i < within; ++i)
-		if (!place_within(fd, first_block + i, blocks.subspan(i * block_bytes, block_bytes),
-				  static_cast<unsigned>(i), rewrite, placed))
+	std::uint64_t existing = first_block < old_blocks ? std::min(count, old_blocks - first_block) : 0;
+	for (std::uint64_t i = 0; i < existing; ++i)
+		if (!place_block(fd, first_block + i, blocks.subspan(i * block_bytes, block_bytes),
+				 static_cast<unsigned>(i), rewrite, placed))
 			return placed;
-	if (within == count)
+	if (existing == count)
 		return placed;
 	std::size_t written;
-	const std::uint64_t from = first_block + within;
-	placed.error = write_at(fd, blocks.subspan(within * block_bytes), from * block_bytes, written);
+	const std::uint64_t from = first_block + existing;
+	placed.error = write_at(fd, blocks.subspan(existing * block_bytes), from * block_bytes, written);
 	if (written >= block_bytes)
 		placed.size_blocks = from + written / block_bytes;
 	placed.added += static_cast<unsigned>(written / block_bytes);
@@ -127,8 +127,8 @@ std::uint64_t count_blocks(const std::string &path)
 		const off_t hole = ::lseek(file.get(), data, SEEK_HOLE);
 		if (hole < 0)
 			break;
-		count += count_within(file.get(), static_cast<std::uint64_t>(data) / block_bytes,
-				      static_cast<std::uint64_t>(hole) / block_bytes);
+		count += count_in_data(file.get(), static_cast<std::uint64_t>(data) / block_bytes,
+				       static_cast<std::uint64_t>(hole) / block_bytes);
 		data = hole;
 	}
 	return count;

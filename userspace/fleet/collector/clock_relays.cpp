@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto fresh = 3s; // a host without a question for this long has left
+constexpr auto max_silence = 3s; // a host without a question for this long has left
 constexpr std::uint64_t first_relays = 10;
 constexpr auto between_first_relays = 100ms, between_relays = 1000ms;
 
@@ -28,7 +28,7 @@ ClockRelays::ClockRelays(const std::string &run_directory)
 		throw Error(errno, "cannot create " + directory_);
 }
 
-bool ClockRelays::may_hand_on(Clock::time_point now)
+bool ClockRelays::may_relay(Clock::time_point now)
 {
 	if (now - second_ >= 1s) {
 		second_ = now;
@@ -50,10 +50,10 @@ std::map<std::string, ClockRelays::Host>::value_type *ClockRelays::peer_of(const
 		if (at->first == host)
 			return nullptr;
 		const Host &peer = at->second;
-		if (now - peer.asked >= fresh)
+		if (now - peer.asked_at >= max_silence)
 			continue;
 		const auto gap = peer.received < first_relays ? between_first_relays : between_relays;
-		return now - peer.given >= gap ? &*at : nullptr;
+		return now - peer.relayed_at >= gap ? &*at : nullptr;
 	}
 	return nullptr;
 }
@@ -61,26 +61,26 @@ std::map<std::string, ClockRelays::Host>::value_type *ClockRelays::peer_of(const
 std::optional<ClockRelays::Relay> ClockRelays::question(const std::string &host, const ClockQuestion &question,
 							const std::string &reply, Clock::time_point now)
 {
-	Host &mine = hosts_[host];
-	mine.reply = reply;
-	mine.asked = now;
-	auto *const peer = peer_of(host, ++mine.questions % 2 == 0, now);
-	if (!peer || !may_hand_on(now))
+	Host &asker = hosts_[host];
+	asker.reply = reply;
+	asker.asked_at = now;
+	auto *const peer = peer_of(host, ++asker.questions % 2 == 0, now);
+	if (!peer || !may_relay(now))
 		return std::nullopt;
 	++in_second_;
-	peer->second.given = now;
-	peer->second.open = {++last_number_, host, question.clock.boot, question.t1};
+	peer->second.relayed_at = now;
+	peer->second.outstanding = {++last_number_, host, question.clock.boot, question.t1};
 	return Relay{peer->first, peer->second.reply, encode_clock_relay(last_number_)};
 }
 
 bool ClockRelays::receipt(const std::string &host, const ClockReceipt &untrusted)
 {
 	const auto found = hosts_.find(host);
-	if (found == hosts_.end() || untrusted.number == 0 || found->second.open.number != untrusted.number)
+	if (found == hosts_.end() || untrusted.number == 0 || found->second.outstanding.number != untrusted.number)
 		return false;
-	Host &mine = found->second;
-	const Host::Open open = std::exchange(mine.open, {});
-	++mine.received;
+	Host &receiver = found->second;
+	const Host::Outstanding outstanding = std::exchange(receiver.outstanding, {});
+	++receiver.received;
 	const std::string path = directory_ + '/' + host;
 	const Fd file = open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
 	std::string text;
@@ -89,7 +89,7 @@ bool ClockRelays::receipt(const std::string &host, const ClockReceipt &untrusted
 		return true;
 	if (status.st_size == 0)
 		text = "monitor-clock-loop 1\n";
-	text += fmt::format("{} {} {} {} {}\n", open.from, uuid_text(open.from_boot), open.sent,
+	text += fmt::format("{} {} {} {} {}\n", outstanding.from, uuid_text(outstanding.from_boot), outstanding.sent,
 			    uuid_text(untrusted.clock.boot), untrusted.received);
 	write_all(file.get(), std::as_bytes(std::span(text)), path);
 	return true;

@@ -45,20 +45,20 @@ public:
 
 private:
 	struct Host {
-		std::string reply;              // of its last question: the collector may publish only to such subjects
-		Clock::time_point asked, given; // times of its last question, and of the last one relayed to it
+		std::string reply; // of its last question: the collector may publish only to such subjects
+		Clock::time_point asked_at, relayed_at; // times of its last question, and of the last one relayed to it
 		std::uint64_t questions = 0, received = 0;
-		struct Open {
+		struct Outstanding {
 			std::uint64_t number = 0; // 0: none
 			std::string from;
 			Uuid from_boot{};
 			std::uint64_t sent = 0;
-		} open;
+		} outstanding;
 	};
 
 	// The next or previous host in the ring that may receive a question now; nullptr: none.
 	std::map<std::string, Host>::value_type *peer_of(const std::string &host, bool is_next, Clock::time_point now);
-	bool may_hand_on(Clock::time_point now);
+	bool may_relay(Clock::time_point now);
 
 	std::string directory_;
 	std::map<std::string, Host> hosts_;

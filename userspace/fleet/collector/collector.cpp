@@ -39,11 +39,11 @@ std::shared_ptr<const Fd> open_stream(const std::string &path)
 }
 
 // Blocks of an on-demand trace may be far from earlier ones; all of its files together stay below the limit of one.
-std::uint64_t max_ahead(const TracePlace &place)
+std::uint64_t max_ahead(const StoredTrace &stored)
 {
-	if (!place.descriptions.contains(fetched_file))
+	if (!stored.descriptions.contains(fetched_file))
 		return max_blocks_ahead;
-	return std::max(max_blocks_ahead, max_stream_blocks - std::min(max_stream_blocks, place.size()));
+	return std::max(max_blocks_ahead, max_stream_blocks - std::min(max_stream_blocks, stored.size()));
 }
 
 } // namespace
@@ -56,12 +56,12 @@ Collector::Collector(const std::string &directory, const std::string &run,
       saved_traces_(directory_.traces()), syncer_(
 					      directory_.path(), [this] { return save_new_traces(); }, answer_,
 					      [this](const std::string &path, int error_number) {
-						      const std::lock_guard lock(unsure_mutex_);
-						      unsure_[path] = error_number;
+						      const std::lock_guard lock(failures_mutex_);
+						      write_failures_[path] = error_number;
 					      })
 {
 	cost_.load(directory_.cost);
-	for (const auto &[name, place] : directory_.hosts())
+	for (const auto &[name, stored] : directory_.hosts())
 		hosts_of_run_.insert(name);
 }
 
@@ -98,7 +98,7 @@ void Collector::refuse(const std::string &host, const std::string &reply, Status
 		answer_(reply, answer_of(status, 0, why));
 }
 
-bool Collector::is_mine(const TraceName &trace, const std::string &reply) const
+bool Collector::is_of_this_run(const TraceName &trace, const std::string &reply) const
 {
 	if (directory_.run().empty() || trace.run.empty() || trace.run == directory_.run())
 		return true;
@@ -107,17 +107,17 @@ bool Collector::is_mine(const TraceName &trace, const std::string &reply) const
 	return false;
 }
 
-bool Collector::accept(const std::string &host, std::uint64_t session, const std::string &reply)
+bool Collector::accept_session(const std::string &host, std::uint64_t session, const std::string &reply)
 {
 	const Clock::time_point now = Clock::now();
 	Session &known = sessions_[host];
-	HostPlace &place = directory_.host(host);
-	place.last_seen_ns = clock_ns(CLOCK_REALTIME);
+	StoredHost &stored = directory_.host(host);
+	stored.last_seen_ns = clock_ns(CLOCK_REALTIME);
 	is_changed_ = true;
 	if (known.current != session) {
 		const bool was_replaced = known.replaced.contains(session);
-		if (was_replaced && now - known.last < session_silence) {
-			if (now - known.since > session_overlap)
+		if (was_replaced && now - known.last_message_at < session_silence) {
+			if (now - known.started_at > session_overlap)
 				report(host + " sessions",
 				       host + ": two agents send as this host at the same time: stop one, or give it a "
 					      "name and a certificate of its own");
@@ -128,18 +128,18 @@ bool Collector::accept(const std::string &host, std::uint64_t session, const std
 			known.replaced.insert(known.current);
 		known.replaced.erase(session);
 		known.current = session;
-		known.since = now;
-		++place.sessions;
+		known.started_at = now;
+		++stored.sessions;
 	}
-	known.last = now;
+	known.last_message_at = now;
 	return true;
 }
 
-TracePlace *Collector::place_of(const std::string &host, const TraceName &trace, const std::string &reply)
+StoredTrace *Collector::trace_of(const std::string &host, const TraceName &trace, const std::string &reply)
 {
 	std::string why;
-	TracePlace *const place = directory_.place(host, trace.uuid, trace.part, why);
-	if (!place) {
+	StoredTrace *const stored = directory_.find_or_add(host, trace.uuid, trace.part, why);
+	if (!stored) {
 		refuse(host, reply, Status::invalid, why);
 	} else {
 		const std::lock_guard lock(hosts_mutex_);
@@ -147,12 +147,12 @@ TracePlace *Collector::place_of(const std::string &host, const TraceName &trace,
 	}
 	if (const std::string notice = directory_.take_notice(); !notice.empty())
 		report(host + " unaccounted", notice);
-	return place;
+	return stored;
 }
 
 template <class Message>
-void Collector::take(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply,
-		     bool (*decode)(std::span<const std::byte>, Message &, std::string &))
+void Collector::receive(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply,
+			bool (*decode)(std::span<const std::byte>, Message &, std::string &))
 {
 	Message message;
 	std::string why;
@@ -162,7 +162,7 @@ void Collector::take(const std::string &host, std::span<const std::byte> untrust
 	cost_.add_received(untrusted.size());
 	if (!is_message)
 		return refuse(host, reply, is_of_later_version(untrusted) ? Status::later : Status::invalid, why);
-	if (!is_mine(message.trace, reply) || !accept(host, message.session, reply))
+	if (!is_of_this_run(message.trace, reply) || !accept_session(host, message.session, reply))
 		return;
 	try {
 		store(host, message, reply);
@@ -173,32 +173,32 @@ void Collector::take(const std::string &host, std::span<const std::byte> untrust
 
 void Collector::batch(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply)
 {
-	take(host, untrusted, reply, decode_batch);
+	receive(host, untrusted, reply, decode_batch);
 }
 
 void Collector::piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply)
 {
-	take(host, untrusted, reply, decode_piece);
+	receive(host, untrusted, reply, decode_piece);
 }
 
 void Collector::store(const std::string &host, const Batch &batch, const std::string &reply)
 {
-	TracePlace *const place = place_of(host, batch.trace, reply);
-	if (!place)
+	StoredTrace *const stored = trace_of(host, batch.trace, reply);
+	if (!stored)
 		return;
 	const std::size_t most = batch.stream.starts_with(periods) ? max_periods_of_trace : max_streams_of_trace;
-	if (!place->streams.contains(batch.stream) && place->streams.size() >= most)
+	if (!stored->streams.contains(batch.stream) && stored->streams.size() >= most)
 		return refuse(host, reply, Status::invalid, fmt::format("the trace has {} streams already", most));
-	const std::string path = directory_.path_of(*place, batch.stream);
+	const std::string path = directory_.path_of(*stored, batch.stream);
 	const std::shared_ptr<const Fd> file = open_stream(path);
-	const bool is_again = is_unsure(path);
-	const Placed placed = place_blocks(file->get(), batch.first_block, batch.blocks, is_again, max_ahead(*place));
+	const bool is_again = had_write_failure(path);
+	const Placed placed = place_blocks(file->get(), batch.first_block, batch.blocks, is_again, max_ahead(*stored));
 	if (placed.too_far)
 		return refuse(host, reply, Status::invalid, "its blocks are too far from the end of their stream");
-	TracePlace::StreamPlace &stream = place->streams[batch.stream];
+	StoredTrace::StoredStream &stream = stored->streams[batch.stream];
 	stream.size = placed.size_blocks;
 	stream.blocks += placed.added;
-	HostPlace &account = directory_.host(host);
+	StoredHost &account = directory_.host(host);
 	account.repeated += placed.repeated;
 	if (placed.error)
 		throw Error(placed.error, "cannot write the trace of " + host);
@@ -206,19 +206,19 @@ void Collector::store(const std::string &host, const Batch &batch, const std::st
 		keep_conflict(host, batch, number);
 	account.conflicts += placed.conflicts.size();
 	++account.batches;
-	const bool is_first = place->listed.insert(batch.stream).second;
-	syncer_.add({path, file, is_first || is_again, "", place->number, reply,
+	const bool is_first = stored->synced_entries.insert(batch.stream).second;
+	syncer_.add({path, file, is_first || is_again, "", stored->number, reply,
 		     answer_of(Status::stored, placed.conflicts.size())});
 }
 
 // If a write to the disk failed, repeated content is written again, as the kernel may have dropped it.
-bool Collector::is_unsure(const std::string &path)
+bool Collector::had_write_failure(const std::string &path)
 {
 	int error_number = 0;
 	{
-		const std::lock_guard lock(unsure_mutex_);
-		const auto found = unsure_.find(path);
-		if (found == unsure_.end())
+		const std::lock_guard lock(failures_mutex_);
+		const auto found = write_failures_.find(path);
+		if (found == write_failures_.end())
 			return false;
 		error_number = std::exchange(found->second, 0); // reported once for each failure
 	}
@@ -232,7 +232,7 @@ bool Collector::is_unsure(const std::string &path)
 // other is on the disk when this returns, as its batch is answered `stored`.
 void Collector::keep_conflict(const std::string &host, const Batch &batch, unsigned number)
 {
-	HostPlace &account = directory_.host(host);
+	StoredHost &account = directory_.host(host);
 	const std::string directory = directory_.path() + "/.monitor/conflicts";
 	const bool is_kept = account.conflicts_kept < max_conflicts_kept;
 	report(host + (is_kept ? " conflict" : " conflict lost"),
@@ -254,25 +254,25 @@ void Collector::keep_conflict(const std::string &host, const Batch &batch, unsig
 
 void Collector::store(const std::string &host, const Piece &piece, const std::string &reply)
 {
-	TracePlace *const place = place_of(host, piece.trace, reply);
-	if (!place)
+	StoredTrace *const stored = trace_of(host, piece.trace, reply);
+	if (!stored)
 		return;
-	if (!place->descriptions.contains(piece.file) && place->descriptions.size() >= max_descriptions_of_trace)
+	if (!stored->descriptions.contains(piece.file) && stored->descriptions.size() >= max_descriptions_of_trace)
 		return refuse(host, reply, Status::invalid,
 			      fmt::format("the trace has {} descriptions already", max_descriptions_of_trace));
-	const std::string target = directory_.path_of(*place, piece.file);
+	const std::string target = directory_.path_of(*stored, piece.file);
 	Descriptions::Whole whole;
-	const Status status = descriptions_.take(host, target, piece, whole);
+	const Status status = descriptions_.add_piece(host, target, piece, whole);
 	if (status != Status::stored)
 		return answer_(reply, answer_of(status));
-	place->descriptions[piece.file] = piece.file_bytes;
-	syncer_.add({whole.path, whole.file, true, target, place->number, reply, answer_of(status)});
+	stored->descriptions[piece.file] = piece.file_bytes;
+	syncer_.add({whole.path, whole.file, true, target, stored->number, reply, answer_of(status)});
 }
 
-void Collector::take_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start)
+void Collector::add_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start)
 {
 	const std::lock_guard lock(mutex_);
-	cost_.take_presence(host, session, untrusted_since_start);
+	cost_.add_report(host, session, untrusted_since_start);
 	if (!directory_.hosts().contains(host))
 		return;
 	last_reports_[host] = Clock::now();
@@ -285,7 +285,7 @@ bool Collector::has_host(const std::string &host)
 	return hosts_of_run_.contains(host);
 }
 
-void Collector::take_runs(const std::string &host, const std::vector<Presence::Run> &untrusted_runs)
+void Collector::note_runs(const std::string &host, const std::vector<Presence::Run> &untrusted_runs)
 {
 	const std::lock_guard lock(hosts_mutex_);
 	if (hosts_of_run_.size() < max_hosts_of_run &&
@@ -303,7 +303,7 @@ bool Collector::has_reported(const std::string &host, Clock::time_point time)
 void Collector::update_cost()
 {
 	std::set<std::string> hosts;
-	for (const auto &[name, place] : directory_.hosts())
+	for (const auto &[name, stored] : directory_.hosts())
 		hosts.insert(name);
 	directory_.cost = cost_.json(hosts);
 }
@@ -312,25 +312,25 @@ void Collector::update_cost()
 void Collector::write_accounts()
 {
 	nlohmann::ordered_json accounts;
-	std::set<std::string> new_in;
+	std::set<std::string> directories;
 	std::uint64_t traces = 0;
 	{
 		const std::lock_guard lock(mutex_);
 		update_cost();
 		accounts = directory_.accounts();
-		new_in = directory_.take_new_in();
+		directories = directory_.take_unsynced_directories();
 		traces = directory_.traces();
 		is_changed_ = false;
 	}
 	try {
-		for (const auto &[path, error] : sync_directories(accounts_disk_, new_in))
+		for (const auto &[path, error] : sync_directories(accounts_disk_, directories))
 			if (error != ENOENT) // a removed directory has no entries
 				throw Error(error, "cannot write the directory " + path);
 		directory_.write(accounts);
 	} catch (const Error &) {
 		const std::lock_guard lock(mutex_);
 		is_changed_ = true;
-		directory_.give_back_new_in(new_in);
+		directory_.return_unsynced_directories(directories);
 		throw;
 	}
 	saved_traces_ = traces;

@@ -39,12 +39,13 @@ public:
 	void batch(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
 	void piece(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply);
 
-	// Adds the cost that a host's agent reports since its start. Below: whether it has reported since `time`.
-	void take_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start);
+	// Adds the cost that a host's agent reports since its start.
+	void add_cost(const std::string &host, const std::string &session, const CostSums &untrusted_since_start);
+	// Whether the host has reported its cost since `time`.
 	bool has_reported(const std::string &host, std::chrono::steady_clock::time_point time);
 	// Whether a host belongs to this run: it has a trace, or its agent reports the run. Does not wait for the disk.
 	bool has_host(const std::string &host);
-	void take_runs(const std::string &host, const std::vector<Presence::Run> &untrusted_runs);
+	void note_runs(const std::string &host, const std::vector<Presence::Run> &untrusted_runs);
 	// Saves the accounts if they changed. Called about once a second, and at the end. Throws Error.
 	void save();
 	nlohmann::ordered_json accounts();
@@ -54,20 +55,20 @@ private:
 	using Clock = std::chrono::steady_clock;
 	struct Session {
 		std::uint64_t current = 0;
-		Clock::time_point since, last;
+		Clock::time_point started_at, last_message_at;
 		std::set<std::uint64_t> replaced;
 	};
 
 	// False: it was answered already.
-	bool is_mine(const TraceName &trace, const std::string &reply) const;
-	bool accept(const std::string &host, std::uint64_t session, const std::string &reply);
-	TracePlace *place_of(const std::string &host, const TraceName &trace, const std::string &reply);
+	bool is_of_this_run(const TraceName &trace, const std::string &reply) const;
+	bool accept_session(const std::string &host, std::uint64_t session, const std::string &reply);
+	StoredTrace *trace_of(const std::string &host, const TraceName &trace, const std::string &reply);
 	template <class Message>
-	void take(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply,
-		  bool (*decode)(std::span<const std::byte>, Message &, std::string &));
+	void receive(const std::string &host, std::span<const std::byte> untrusted, const std::string &reply,
+		     bool (*decode)(std::span<const std::byte>, Message &, std::string &));
 	void store(const std::string &host, const Batch &batch, const std::string &reply);
 	void store(const std::string &host, const Piece &piece, const std::string &reply);
-	bool is_unsure(const std::string &path);
+	bool had_write_failure(const std::string &path);
 	void keep_conflict(const std::string &host, const Batch &batch, unsigned number);
 	Answer answer_of(Status status, std::size_t conflicts = 0, const std::string &why = "") const;
 	void refuse(const std::string &host, const std::string &reply, Status status, const std::string &why);
@@ -91,9 +92,10 @@ private:
 	std::mutex saving_mutex_; // protects the next two, and RunDirectory::write(); locked before mutex_
 	DiskSync accounts_disk_;
 	std::uint64_t saved_traces_; // number of traces in the accounts on the disk
-	std::mutex unsure_mutex_; // protects the following; never locked for long, as the syncer's thread waits for it
+	std::mutex
+	    failures_mutex_; // protects the following; never locked for long, as the syncer's thread waits for it
 	// Files that may not be on the disk, although they can be read; errno, 0 once it was reported.
-	std::map<std::string, int> unsure_;
+	std::map<std::string, int> write_failures_;
 	Syncer syncer_; // last: its thread uses all of the above
 };
 

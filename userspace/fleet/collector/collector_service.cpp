@@ -84,7 +84,7 @@ void CollectorService::subscribe(const Shard &shard)
 	clock_->subscribe("m.hello.*", by_host([this](const std::string &host, const Connection::Message &message) {
 				  const auto presence = parse_presence(message.text());
 				  if (presence)
-					  take_presence(host, *presence);
+					  receive_presence(host, *presence);
 			  }),
 			  presence_limits);
 	if (shard.number != 0)
@@ -92,7 +92,7 @@ void CollectorService::subscribe(const Shard &shard)
 	clock_->subscribe("m.clock.*", by_host([this](const std::string &host, const Connection::Message &message) {
 				  const std::uint64_t t2 = clocks_->now_ns();
 				  try {
-					  take_clock(host, message, t2);
+					  receive_clock(host, message, t2);
 				  } catch (const Error &error) {
 					  report_(error.what());
 				  }
@@ -100,7 +100,7 @@ void CollectorService::subscribe(const Shard &shard)
 			  clock_limits);
 }
 
-void CollectorService::take_clock(const std::string &host, const Connection::Message &message, std::uint64_t t2)
+void CollectorService::receive_clock(const std::string &host, const Connection::Message &message, std::uint64_t t2)
 {
 	if (const auto receipt = decode_clock_receipt(message.data)) {
 		relays_->receipt(host, *receipt);
@@ -121,17 +121,17 @@ void CollectorService::take_clock(const std::string &host, const Connection::Mes
 		clock_->publish(relay->subject, relay->data);
 }
 
-void CollectorService::take_presence(const std::string &host, const Presence &untrusted_presence)
+void CollectorService::receive_presence(const std::string &host, const Presence &untrusted_presence)
 {
 	const auto &[cpu, bytes, messages] =
 	    std::tie(untrusted_presence.cpu_ns, untrusted_presence.sent_bytes, untrusted_presence.sent_messages);
 	if (cpu && bytes && messages) // else an older agent
-		collector_->take_cost(host, untrusted_presence.session, {*cpu, *bytes, *messages});
-	collector_->take_runs(host, untrusted_presence.runs);
+		collector_->add_cost(host, untrusted_presence.session, {*cpu, *bytes, *messages});
+	collector_->note_runs(host, untrusted_presence.runs);
 	if (!untrusted_presence.system_clock || !collector_->has_reported(host, {}))
 		return; // not of this run
 	try {
-		system_clocks_->take(host, *untrusted_presence.system_clock, clocks_->now_ns());
+		system_clocks_->log(host, *untrusted_presence.system_clock, clocks_->now_ns());
 	} catch (const Error &error) {
 		report_(error.what());
 	}

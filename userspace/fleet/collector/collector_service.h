@@ -31,7 +31,7 @@ public:
 
 	Collector &collector() { return *collector_; }
 	// For the accounts of the cost; also counts what an agent reported before this collector started.
-	void take_presence(const std::string &host, const Presence &untrusted_presence);
+	void receive_presence(const std::string &host, const Presence &untrusted_presence);
 	bool wait_until_connected(std::chrono::milliseconds timeout) const;
 	// Requests a last report of the cost from these hosts, and waits for it briefly.
 	void wait_for_costs(const std::set<std::string> &hosts);
@@ -43,7 +43,7 @@ public:
 
 private:
 	void subscribe(const Shard &shard);
-	void take_clock(const std::string &host, const Connection::Message &message, std::uint64_t t2);
+	void receive_clock(const std::string &host, const Connection::Message &message, std::uint64_t t2);
 
 	std::function<void(const std::string &)> report_;
 	std::unique_ptr<Collector> collector_;

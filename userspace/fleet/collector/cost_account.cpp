@@ -92,8 +92,8 @@ CostAccount::CostAccount(int hub_pid) : hub_pid_(hub_pid), own_start_ns_(own_cpu
 	hub_start_ns_ = *now;
 }
 
-void CostAccount::take_presence(const std::string &host, const std::string &session,
-				const CostSums &untrusted_since_start, Clock::time_point now_at)
+void CostAccount::add_report(const std::string &host, const std::string &session, const CostSums &untrusted_since_start,
+			     Clock::time_point now_at)
 {
 	if (agents_.size() >= max_hosts && !agents_.contains(host))
 		return;

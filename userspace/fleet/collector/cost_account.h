@@ -36,8 +36,8 @@ public:
 	explicit CostAccount(int hub_pid = 0);
 
 	// A host's agent reports its cost since its start.
-	void take_presence(const std::string &host, const std::string &session, const CostSums &untrusted_since_start,
-			   Clock::time_point now = Clock::now());
+	void add_report(const std::string &host, const std::string &session, const CostSums &untrusted_since_start,
+			Clock::time_point now = Clock::now());
 	void add_received(std::size_t bytes);
 
 	// The account of earlier collectors.

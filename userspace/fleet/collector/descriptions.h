@@ -28,23 +28,23 @@ public:
 		std::shared_ptr<const Fd> file;
 	};
 	// `target`: its final path. Status::stored: the file is in `whole`. Throws Error if it cannot be written.
-	Status take(const std::string &host, const std::string &target, const Piece &piece, Whole &whole);
+	Status add_piece(const std::string &host, const std::string &target, const Piece &piece, Whole &whole);
 
 private:
 	static constexpr std::size_t max_open = 4;
 
-	struct Growing {
+	struct Partial {
 		std::string target, path;
-		std::uint64_t hash = 0, file_bytes = 0, have = 0;
+		std::uint64_t hash = 0, file_bytes = 0, received_bytes = 0;
 		std::uint64_t hash_so_far = 0;
 		Fd file;
 	};
 
-	Growing &start(std::deque<Growing> &of_host, const std::string &target, const Piece &piece);
+	Partial &start(std::deque<Partial> &of_host, const std::string &target, const Piece &piece);
 
 	std::string directory_;
 	std::uint64_t number_ = 0;
-	std::map<std::string, std::deque<Growing>> growing_; // by host
+	std::map<std::string, std::deque<Partial>> partial_; // by host
 };
 
 } // namespace monitor::fleet

@@ -43,7 +43,7 @@ int sync_one(const DiskFile &file)
 } // namespace
 
 DiskSync::DiskSync(const std::string &run)
-    : run_(open_file(run, O_RDONLY | O_DIRECTORY)), may_sync_all_(does_syncfs_report_errors(run_.get()))
+    : run_(open_file(run, O_RDONLY | O_DIRECTORY)), can_use_syncfs_(does_syncfs_report_errors(run_.get()))
 {
 	struct stat status;
 	if (::fstat(run_.get(), &status) < 0)
@@ -51,13 +51,14 @@ DiskSync::DiskSync(const std::string &run)
 	device_ = status.st_dev;
 }
 
-// A failure is reported once, and may concern a file of a later call: from then on each file gets an fdatasync.
-bool DiskSync::is_all_synced()
+// False: syncfs is not used, or failed. A failure is reported once, and may concern a file of a later call: from then
+// on each file gets an fdatasync.
+bool DiskSync::sync_all()
 {
-	return may_sync_all_ && (may_sync_all_ = ::syncfs(run_.get()) == 0);
+	return can_use_syncfs_ && (can_use_syncfs_ = ::syncfs(run_.get()) == 0);
 }
 
-bool DiskSync::is_elsewhere(int fd) const
+bool DiskSync::is_on_other_file_system(int fd) const
 {
 	struct stat status;
 	return ::fstat(fd, &status) < 0 || status.st_dev != device_;
@@ -65,9 +66,9 @@ bool DiskSync::is_elsewhere(int fd) const
 
 void DiskSync::sync(std::span<DiskFile> files)
 {
-	const bool is_done = files.size() >= many_files && is_all_synced();
+	const bool is_done = files.size() >= many_files && sync_all();
 	for (DiskFile &file : files)
-		file.error = is_done && !is_elsewhere(file.fd) ? 0 : sync_one(file);
+		file.error = is_done && !is_on_other_file_system(file.fd) ? 0 : sync_one(file);
 }
 
 std::map<std::string, int> sync_directories(DiskSync &disk, const std::set<std::string> &paths)

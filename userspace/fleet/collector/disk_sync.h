@@ -38,12 +38,12 @@ public:
 	void sync(std::span<DiskFile> files);
 
 private:
-	bool is_all_synced();
-	bool is_elsewhere(int fd) const;
+	bool sync_all();
+	bool is_on_other_file_system(int fd) const;
 
 	Fd run_;
 	dev_t device_ = 0;
-	bool may_sync_all_;
+	bool can_use_syncfs_;
 };
 
 // Syncs directory entries. Returns the directories that failed, with errno.

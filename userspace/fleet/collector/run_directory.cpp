@@ -24,17 +24,17 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-Json account_of(const Uuid &uuid, const std::string &part, const TracePlace &trace)
+Json account_of(const Uuid &uuid, const std::string &part, const StoredTrace &trace)
 {
 	return {{"uuid", uuid_digits(uuid)},       {"part", part},
 		{"directory", trace.directory},    {"blocks", trace.blocks()},
 		{"streams", trace.streams.size()}, {"descriptions", trace.descriptions.size()}};
 }
 
-constexpr std::pair<const char *, std::uint64_t HostPlace::*> host_numbers[] = {
-    {"batches", &HostPlace::batches},     {"repeated", &HostPlace::repeated},
-    {"conflicts", &HostPlace::conflicts}, {"conflicts_kept", &HostPlace::conflicts_kept},
-    {"sessions", &HostPlace::sessions},   {"last_seen_ns", &HostPlace::last_seen_ns}};
+constexpr std::pair<const char *, std::uint64_t StoredHost::*> host_numbers[] = {
+    {"batches", &StoredHost::batches},     {"repeated", &StoredHost::repeated},
+    {"conflicts", &StoredHost::conflicts}, {"conflicts_kept", &StoredHost::conflicts_kept},
+    {"sessions", &StoredHost::sessions},   {"last_seen_ns", &StoredHost::last_seen_ns}};
 
 void need_directory(const std::string &path)
 {
@@ -48,13 +48,13 @@ void need_directory(const std::string &path)
 
 } // namespace
 
-std::uint64_t TracePlace::blocks() const
+std::uint64_t StoredTrace::blocks() const
 {
 	return std::accumulate(streams.begin(), streams.end(), std::uint64_t(0),
 			       [](std::uint64_t sum, const auto &stream) { return sum + stream.second.blocks; });
 }
 
-std::uint64_t TracePlace::size() const
+std::uint64_t StoredTrace::size() const
 {
 	return std::accumulate(streams.begin(), streams.end(), std::uint64_t(0),
 			       [](std::uint64_t sum, const auto &stream) { return sum + stream.second.size; });
@@ -88,7 +88,7 @@ RunDirectory::RunDirectory(const std::string &path, const std::string &run, cons
 		load();
 	else
 		store_ = std::stoull(random_hex(64), nullptr, 16);
-	new_in_.clear(); // of accounted traces, which were synced before
+	unsynced_directories_.clear(); // of accounted traces, which were synced before
 	write(accounts());
 }
 
@@ -96,7 +96,7 @@ RunDirectory::RunDirectory(const std::string &path, const std::string &run, cons
 void RunDirectory::make_directory(const std::string &path)
 {
 	need_directory(path);
-	new_in_.insert(directory_of(path));
+	unsynced_directories_.insert(directory_of(path));
 }
 
 void RunDirectory::load()
@@ -128,12 +128,12 @@ void RunDirectory::load()
 
 void RunDirectory::load_host(const std::string &name, const nlohmann::json &json)
 {
-	HostPlace &place = hosts_[name];
+	StoredHost &stored = hosts_[name];
 	for (const auto &[member, number] : host_numbers)
-		place.*number = number_field(json, member).value_or(0);
+		stored.*number = number_field(json, member).value_or(0);
 	for (const auto &[why, number] : object_field(json, "refused").items())
 		if (number.is_number_unsigned())
-			place.refused[why] = number.get<std::uint64_t>();
+			stored.refused[why] = number.get<std::uint64_t>();
 	for (const auto &trace : array_field(json, "traces")) {
 		Uuid uuid;
 		std::string why;
@@ -143,9 +143,10 @@ void RunDirectory::load_host(const std::string &name, const nlohmann::json &json
 	}
 }
 
-TracePlace *RunDirectory::place(const std::string &name, const Uuid &uuid, const std::string &part, std::string &why)
+StoredTrace *RunDirectory::find_or_add(const std::string &name, const Uuid &uuid, const std::string &part,
+				       std::string &why)
 {
-	HostPlace &host = hosts_[name];
+	StoredHost &host = hosts_[name];
 	const auto found = host.traces.find({uuid, part});
 	if (found != host.traces.end())
 		return &found->second;
@@ -171,9 +172,9 @@ void RunDirectory::set_unaccounted_aside(const std::string &name)
 	    from, to);
 }
 
-TracePlace *RunDirectory::add(const std::string &name, const Uuid &uuid, const std::string &part, std::string &why)
+StoredTrace *RunDirectory::add(const std::string &name, const Uuid &uuid, const std::string &part, std::string &why)
 {
-	HostPlace &host = hosts_[name];
+	StoredHost &host = hosts_[name];
 	if (host.traces.size() >= max_traces_of_host) {
 		why = fmt::format("the host has {} traces in this run already", max_traces_of_host);
 		return nullptr;
@@ -189,26 +190,26 @@ TracePlace *RunDirectory::add(const std::string &name, const Uuid &uuid, const s
 	make_directory(path_ + '/' + directory + "/.monitor");
 	if (known == host.uuids.end())
 		host.uuids.push_back(uuid);
-	TracePlace &place = host.traces[{uuid, part}];
-	place.directory = directory;
-	place.number = ++traces_;
-	look_at(place);
-	return &place;
+	StoredTrace &stored = host.traces[{uuid, part}];
+	stored.directory = directory;
+	stored.number = ++traces_;
+	read_stored(stored);
+	return &stored;
 }
 
 // Finds what an earlier collector stored there.
-void RunDirectory::look_at(TracePlace &place) const
+void RunDirectory::read_stored(StoredTrace &stored) const
 {
 	std::error_code error;
-	const fs::path root = fs::path(path_) / place.directory;
+	const fs::path root = fs::path(path_) / stored.directory;
 	for (const fs::directory_entry &entry : fs::directory_iterator(root, error))
 		if (const std::string name = entry.path().filename();
 		    entry.symlink_status(error).type() == fs::file_type::regular && is_stream_name(name))
-			place.streams[name] = {entry.file_size(error) / block_bytes, count_blocks(entry.path())};
+			stored.streams[name] = {entry.file_size(error) / block_bytes, count_blocks(entry.path())};
 	for (const fs::directory_entry &entry : fs::directory_iterator(root / ".monitor", error))
-		place.descriptions[".monitor/" + entry.path().filename().string()] = entry.file_size(error);
+		stored.descriptions[".monitor/" + entry.path().filename().string()] = entry.file_size(error);
 	if (fs::is_regular_file(root / "metadata", error))
-		place.descriptions["metadata"] = fs::file_size(root / "metadata", error);
+		stored.descriptions["metadata"] = fs::file_size(root / "metadata", error);
 }
 
 Json RunDirectory::accounts() const
@@ -254,7 +255,7 @@ void RunDirectory::write_collection(const Json &accounts)
 {
 	const auto has_traces = [](const Json &host) { return !host["traces"].empty(); };
 	const auto wanted = static_cast<std::size_t>(std::ranges::count_if(accounts["hosts"], has_traces));
-	if (listed_ == wanted && listed_ > 0)
+	if (hosts_in_collection_ == wanted && hosts_in_collection_ > 0)
 		return;
 	const std::string file = path_ + "/.monitor/collection.json";
 	Json json = parse_json<Json>(read_text(file, 256u << 20));
@@ -278,7 +279,7 @@ void RunDirectory::write_collection(const Json &accounts)
 	}
 	if (is_changed)
 		replace_file_durably(file, json_dump(json, 1) + '\n', 0600);
-	listed_ = wanted;
+	hosts_in_collection_ = wanted;
 }
 
 } // namespace monitor::fleet

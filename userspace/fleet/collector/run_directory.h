@@ -34,24 +34,25 @@ inline constexpr std::size_t max_traces_of_host = 256, max_streams_of_trace = 16
 inline constexpr std::size_t max_periods_of_trace = 604'800;
 
 // One trace of a host.
-struct TracePlace {
+struct StoredTrace {
 	std::string directory;    // relative to RUN
 	std::uint64_t number = 0; // among all traces of the run, in order
-	struct StreamPlace {
+	struct StoredStream {
 		std::uint64_t size = 0, blocks = 0; // in blocks: of the file with holes; stored
 	};
-	std::map<std::string, StreamPlace> streams;
+	std::map<std::string, StoredStream> streams;
 	std::map<std::string, std::uint64_t> descriptions; // their sizes in bytes
-	std::set<std::string> listed; // streams whose directory entries were or are being synced by this process
+	// Streams whose directory entries were or are being synced by this process.
+	std::set<std::string> synced_entries;
 
 	std::uint64_t blocks() const; // stored
 	// The size of all its files in blocks, with holes.
 	std::uint64_t size() const;
 };
 
-struct HostPlace {
-	std::vector<Uuid> uuids;                                   // the first one's trace is RUN/HOST itself
-	std::map<std::pair<Uuid, std::string>, TracePlace> traces; // by uuid and part
+struct StoredHost {
+	std::vector<Uuid> uuids;                                    // the first one's trace is RUN/HOST itself
+	std::map<std::pair<Uuid, std::string>, StoredTrace> traces; // by uuid and part
 	std::uint64_t batches = 0, repeated = 0, conflicts = 0, conflicts_kept = 0, sessions = 0, last_seen_ns = 0;
 	std::map<std::string, std::uint64_t> refused; // messages, by reason
 };
@@ -64,13 +65,13 @@ public:
 	// `host`: satisfies is_host_name(). nullptr: too many; sets `why`. Throws Error if its directory cannot be
 	// created. Nothing of the trace may be acknowledged before accounts() with at least its number of traces() are
 	// on the disk.
-	TracePlace *place(const std::string &host, const Uuid &uuid, const std::string &part, std::string &why);
-	HostPlace &host(const std::string &name) { return hosts_[name]; }
-	const std::map<std::string, HostPlace> &hosts() const { return hosts_; }
+	StoredTrace *find_or_add(const std::string &host, const Uuid &uuid, const std::string &part, std::string &why);
+	StoredHost &host(const std::string &name) { return hosts_[name]; }
+	const std::map<std::string, StoredHost> &hosts() const { return hosts_; }
 
-	std::string path_of(const TracePlace &place, const std::string &file) const
+	std::string path_of(const StoredTrace &stored, const std::string &file) const
 	{
-		return path_ + '/' + place.directory + '/' + file;
+		return path_ + '/' + stored.directory + '/' + file;
 	}
 	const std::string &path() const { return path_; }
 	const std::string &run() const { return run_; }
@@ -85,10 +86,10 @@ public:
 	// The number of traces in the accounts.
 	std::uint64_t traces() const { return traces_; }
 	// Directories whose new entries may not be on the disk: to be synced before the accounts are written.
-	std::set<std::string> take_new_in() { return std::exchange(new_in_, {}); }
-	void give_back_new_in(const std::set<std::string> &unsynced)
+	std::set<std::string> take_unsynced_directories() { return std::exchange(unsynced_directories_, {}); }
+	void return_unsynced_directories(const std::set<std::string> &unsynced)
 	{
-		new_in_.insert(unsynced.begin(), unsynced.end());
+		unsynced_directories_.insert(unsynced.begin(), unsynced.end());
 	}
 	// A message to report; "": none.
 	std::string take_notice() { return std::exchange(notice_, ""); }
@@ -97,12 +98,12 @@ public:
 	void write(const nlohmann::ordered_json &accounts);
 
 private:
-	TracePlace *add(const std::string &host, const Uuid &uuid, const std::string &part, std::string &why);
+	StoredTrace *add(const std::string &host, const Uuid &uuid, const std::string &part, std::string &why);
 	void make_directory(const std::string &path);
 	void set_unaccounted_aside(const std::string &host);
 	void load();
 	void load_host(const std::string &name, const nlohmann::json &json);
-	void look_at(TracePlace &place) const;
+	void read_stored(StoredTrace &stored) const;
 	void write_collection(const nlohmann::ordered_json &accounts);
 
 	std::string path_, run_;
@@ -110,11 +111,11 @@ private:
 	Fd lock_;
 	std::uint64_t store_ = 0;
 	const std::uint64_t instance_;
-	std::map<std::string, HostPlace> hosts_;
+	std::map<std::string, StoredHost> hosts_;
 	std::uint64_t traces_ = 0;
-	std::set<std::string> new_in_;
+	std::set<std::string> unsynced_directories_;
 	std::string notice_;
-	std::size_t listed_ = 0; // number of hosts in collection.json; used by write() only
+	std::size_t hosts_in_collection_ = 0; // number of hosts in collection.json; used by write() only
 };
 
 } // namespace monitor::fleet

@@ -82,7 +82,7 @@ void Syncer::sync(Round &round)
 {
 	const std::uint64_t saved = save_();
 	sync_content(round);
-	sync_entries(round);
+	sync_directory_entries(round);
 	for (const auto &[path, file] : round) {
 		if (file.error && !file.target.empty())
 			::unlink(path.c_str());
@@ -107,7 +107,7 @@ void Syncer::sync_content(Round &round)
 }
 
 // Syncs each directory once.
-void Syncer::sync_entries(Round &round)
+void Syncer::sync_directory_entries(Round &round)
 {
 	const auto directory_in = [](const std::string &path, const File &file) {
 		return directory_of(file.target.empty() ? path : file.target);

@@ -27,7 +27,7 @@ struct Unsynced {
 	std::shared_ptr<const Fd> file;
 	bool is_new = false;     // sync its directory entry, too
 	std::string target;      // new name once its content is on the disk; "": unchanged
-	std::uint64_t trace = 0; // required number of traces in the accounts: TracePlace::number
+	std::uint64_t trace = 0; // required number of traces in the accounts: StoredTrace::number
 	std::string reply;
 	Answer answer;
 };
@@ -69,7 +69,7 @@ private:
 	void run();
 	void sync(Round &round);
 	void sync_content(Round &round);
-	void sync_entries(Round &round);
+	void sync_directory_entries(Round &round);
 	void answer(const File &file, std::uint64_t saved) const;
 
 	DiskSync disk_;

@@ -12,17 +12,17 @@
 
 namespace monitor::fleet {
 
-void SystemClockLog::take(const std::string &host, const SystemClock &untrusted, std::uint64_t now_ns)
+void SystemClockLog::log(const std::string &host, const SystemClock &untrusted, std::uint64_t now_ns)
 {
 	const std::lock_guard lock(mutex_);
-	Host &mine = hosts_[host];
-	if (!mine.is_due(untrusted.is_synchronised, now_ns))
+	Host &written = hosts_[host];
+	if (!written.is_due(untrusted.is_synchronised, now_ns))
 		return;
 	if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST)
 		throw Error(errno, "cannot create " + directory_);
 	const std::string path = directory_ + '/' + host;
 	const Fd file = open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
-	mine = {untrusted.is_synchronised, now_ns};
+	written = {untrusted.is_synchronised, now_ns};
 	struct stat status {};
 	if (::fstat(file.get(), &status) != 0 || status.st_size >= max_bytes)
 		return;

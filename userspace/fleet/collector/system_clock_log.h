@@ -19,7 +19,7 @@ namespace monitor::fleet {
 class SystemClockLog {
 public:
 	static constexpr std::int64_t max_bytes = 8 << 20; // more than two weeks
-	static constexpr std::uint64_t between_ns = 60'000'000'000, least_between_ns = 1'000'000'000;
+	static constexpr std::uint64_t interval_ns = 60'000'000'000, min_interval_ns = 1'000'000'000;
 
 	explicit SystemClockLog(const std::string &run_directory)
 	    : directory_(run_directory + "/.monitor/system_clocks")
@@ -27,7 +27,7 @@ public:
 	}
 
 	// Called from any thread. `now_ns`: on the reference clock. Throws Error: it cannot be stored.
-	void take(const std::string &host, const SystemClock &untrusted, std::uint64_t now_ns);
+	void log(const std::string &host, const SystemClock &untrusted, std::uint64_t now_ns);
 
 private:
 	struct Host {
@@ -37,8 +37,8 @@ private:
 		bool is_due(bool is_now_synchronised, std::uint64_t now_ns) const
 		{
 			const std::uint64_t since = now_ns - written_ns;
-			return written_ns == 0 || since >= between_ns ||
-			       (since >= least_between_ns && is_synchronised != is_now_synchronised);
+			return written_ns == 0 || since >= interval_ns ||
+			       (since >= min_interval_ns && is_synchronised != is_now_synchronised);
 		}
 	};
 

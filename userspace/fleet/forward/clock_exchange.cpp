@@ -67,7 +67,7 @@ ClockExchange::ClockExchange(const ConnectionOptions &hub, const std::string &ho
       connection_(hub, {{}, {}, std::move(report)})
 {
 	connection_.subscribe(inbox_ + ".*",
-			      [this](const Connection::Message &message) { take(message, ticks_of(clock_)); });
+			      [this](const Connection::Message &message) { receive(message, ticks_of(clock_)); });
 	thread_ = std::thread([this] { run(); });
 }
 
@@ -82,7 +82,7 @@ ClockExchange::~ClockExchange()
 	connection_.stop_receiving();
 }
 
-void ClockExchange::take(const Connection::Message &message, std::uint64_t t4)
+void ClockExchange::receive(const Connection::Message &message, std::uint64_t t4)
 {
 	ClockAnswer answer;
 	std::string why;
@@ -121,7 +121,7 @@ bool ClockExchange::wait_until_due(std::unique_lock<std::mutex> &lock)
 
 void ClockExchange::run()
 {
-	for (unsigned asked = 0;; ++asked) {
+	for (unsigned number = 0;; ++number) {
 		ClockQuestion question;
 		question.clock = clock_;
 		{
@@ -134,7 +134,7 @@ void ClockExchange::run()
 			request_.ask(question.t1, PendingClockRequest::Clock::now());
 		}
 		if (connection_.publish(subject_, encode_clock_question(question),
-					inbox_ + '.' + std::to_string(asked)))
+					inbox_ + '.' + std::to_string(number)))
 			continue;
 		const std::lock_guard lock(mutex_);
 		request_.withdraw();
@@ -146,7 +146,7 @@ void ClockExchange::run()
 	connection_.flush(std::chrono::milliseconds(500));
 }
 
-bool ClockExchange::wait_for_first(std::chrono::milliseconds patience)
+bool ClockExchange::wait_for_burst(std::chrono::milliseconds patience)
 {
 	std::unique_lock lock(mutex_);
 	return changed_.wait_for(lock, patience, [&] { return request_.answered() >= PendingClockRequest::burst; });

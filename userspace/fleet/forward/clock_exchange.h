@@ -29,10 +29,10 @@ public:
 
 	std::uint64_t exchanges() const; // that were answered
 	// Waits for the burst at the start; false if it is not answered in time.
-	bool wait_for_first(std::chrono::milliseconds patience);
+	bool wait_for_burst(std::chrono::milliseconds patience);
 
 private:
-	void take(const Connection::Message &message, std::uint64_t t4);
+	void receive(const Connection::Message &message, std::uint64_t t4);
 	// Confirms a relayed question of another host.
 	void confirm(std::uint64_t number, std::uint64_t received);
 	void run();

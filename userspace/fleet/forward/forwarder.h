@@ -19,7 +19,7 @@ public:
 	enum class MessageKind { batch, piece };
 	struct Received {
 		std::vector<std::pair<std::uint64_t, Answer>> answers; // with the message's number
-		std::vector<std::uint64_t> nobody;                     // numbers of messages that no collector receives
+		std::vector<std::uint64_t> no_subscriber;              // numbers of messages that no collector receives
 		bool is_new_connection = false;                        // earlier messages may be lost
 	};
 

@@ -17,13 +17,13 @@ namespace monitor::fleet {
 namespace {
 
 using Duration = std::chrono::steady_clock::duration;
-constexpr Duration between_looks_at_files = std::chrono::milliseconds(100), between_saves = std::chrono::seconds(1),
+constexpr Duration between_scans = std::chrono::milliseconds(100), between_saves = std::chrono::seconds(1),
 		   between_sentences = std::chrono::seconds(10), between_stores = std::chrono::seconds(60);
 // A collector that took something of a trace counts as present for this long, whatever others answer.
 constexpr Duration patience_with_taker = std::chrono::seconds(10);
 constexpr Duration min_aside = std::chrono::seconds(2), max_aside = std::chrono::seconds(30),
 		   between_readings = std::chrono::seconds(2);
-constexpr std::size_t max_reported = 1000, max_instances = 64, max_unread = 64; // messages of a trace
+constexpr std::size_t max_reported_causes = 1000, max_instances = 64, max_unread = 64; // messages of a trace
 constexpr unsigned max_restarts = 5; // of a description that changes while it is read
 
 } // namespace
@@ -35,7 +35,7 @@ Forwarding::Forwarding(Forwarder &forwarder, std::function<void(const std::strin
 
 void Forwarding::report(const std::string &cause, const std::string &sentence, Time now)
 {
-	if (reported_.size() >= max_reported)
+	if (reported_.size() >= max_reported_causes)
 		reported_.clear();
 	const auto [last, is_first] = reported_.try_emplace(cause, now);
 	if (!is_first && now - last->second < between_sentences)
@@ -57,8 +57,8 @@ void Forwarding::add(const std::string &directory, const TailOptions &options)
 	if (find(directory))
 		return;
 	tails_.push_back(std::make_shared<TraceTail>(directory, options));
-	ask_again(*tails_.back(), options.run);
-	last_look_ = {};
+	apply_recent_request(*tails_.back(), options.run);
+	last_scan_ = {};
 }
 
 void Forwarding::set_ended(const std::string &directory)
@@ -68,7 +68,7 @@ void Forwarding::set_ended(const std::string &directory)
 	if (!tail || tail->has_ended())
 		return;
 	tail->set_ended();
-	last_look_ = {};
+	last_scan_ = {};
 }
 
 void Forwarding::remove(const std::string &directory)
@@ -78,7 +78,7 @@ void Forwarding::remove(const std::string &directory)
 	if (!tail)
 		return;
 	forget(*tail);
-	other_store_.erase(tail.get());
+	store_changed_.erase(tail.get());
 	std::erase(tails_, tail);
 }
 
@@ -94,17 +94,17 @@ void Forwarding::forget(const TraceTail &tail)
 		each = sent_.erase(each);
 	}
 	descriptions_.erase(&tail);
-	standing_.erase(&tail);
+	states_.erase(&tail);
 }
 
-void Forwarding::look(Time now)
+void Forwarding::scan(Time now)
 {
-	if (now - last_look_ < between_looks_at_files)
+	if (now - last_scan_ < between_scans)
 		return;
-	last_look_ = now;
+	last_scan_ = now;
 	for (const auto &tail : tails_)
 		try {
-			tail->look(now);
+			tail->scan(now);
 		} catch (const Error &error) {
 			report("look " + tail->directory(), error.what(), now);
 		}
@@ -121,13 +121,13 @@ bool Forwarding::is_of_this_store(TraceTail &tail, const Answer &answer, Time no
 		return true;
 	if (!progress.wanted.request.empty())
 		return false; // fetched for one collector; others may store it too, but do not count
-	const auto last = other_store_.find(&tail);
-	if (last != other_store_.end() && now - last->second < between_stores) {
+	const auto last = store_changed_.find(&tail);
+	if (last != store_changed_.end() && now - last->second < between_stores) {
 		report("stores", "two collectors answer for the same run: end one, or give their runs different names",
 		       now);
 		return false;
 	}
-	other_store_[&tail] = now;
+	store_changed_[&tail] = now;
 	report("store " + tail.directory(),
 	       fmt::format("the collector stores in another directory than before: {} is sent again from its start",
 			   tail.directory()),
@@ -144,9 +144,9 @@ void Forwarding::note_collector(std::uint64_t instance, Time now)
 		return;
 	if (!instances_.empty()) {
 		window_.reconnected();
-		for (auto &[tail, standing] : standing_)
-			if (standing.ask_at)
-				standing.ask_at = now;
+		for (auto &[tail, state] : states_)
+			if (state.probe_at)
+				state.probe_at = now;
 	}
 	if (instances_.size() >= max_instances)
 		instances_.clear();
@@ -157,61 +157,62 @@ void Forwarding::note_collector(std::uint64_t instance, Time now)
 void Forwarding::set_aside(std::uint64_t number, const Answer &answer, Time now)
 {
 	const TraceTail &tail = *sent_.at(number).tail;
-	Standing &standing = standing_[&tail];
-	if ((standing.taken && now - *standing.taken < patience_with_taker) || !window_.withdraw(number))
+	TraceState &state = states_[&tail];
+	if ((state.accepted_at && now - *state.accepted_at < patience_with_taker) || !window_.withdraw(number))
 		return;
-	if (!standing.ask_at)
+	if (!state.probe_at)
 		report("aside " + tail.directory(),
 		       fmt::format("no collector takes {} now: {}; it is kept and sent when one does", tail.directory(),
 				   printable(answer.why)),
 		       now);
-	standing.pause = standing.ask_at ? std::min(2 * standing.pause, max_aside) : min_aside;
-	standing.ask_at = now + standing.pause;
+	state.probe_interval = state.probe_at ? std::min(2 * state.probe_interval, max_aside) : min_aside;
+	state.probe_at = now + state.probe_interval;
 	for (const auto &[each, sent] : sent_)
 		if (sent.tail.get() == &tail) {
 			window_.withdraw(each);
-			std::erase(back_, each);
+			std::erase(returning_, each);
 		}
 }
 
-void Forwarding::note_taken(const TraceTail &tail, Time now)
+void Forwarding::note_accepted(const TraceTail &tail, Time now)
 {
-	Standing &standing = standing_[&tail];
-	standing.taken = now;
-	if (!standing.ask_at)
+	TraceState &state = states_[&tail];
+	state.accepted_at = now;
+	if (!state.probe_at)
 		return;
-	standing.ask_at.reset();
+	state.probe_at.reset();
 	for (const auto &[number, sent] : sent_)
 		if (sent.tail.get() == &tail && !sent.is_unread && !window_.has(number))
-			back_.push_back(number);
+			returning_.push_back(number);
 }
 
 // Returns messages to the window: the oldest one of each trace set aside, as a probe; those that could not be read; and
 // those of traces that a collector takes again.
-void Forwarding::bring_back(Time now)
+void Forwarding::return_messages(Time now)
 {
-	for (auto &[of, standing] : standing_) {
+	for (auto &[of, state] : states_) {
 		const TraceTail *const tail = of;
-		if (standing.ask_at && now >= *standing.ask_at) {
+		if (state.probe_at && now >= *state.probe_at) {
 			const auto oldest = std::ranges::find_if(sent_, [&](const auto &each) {
 				return each.second.tail.get() == tail && !each.second.is_unread;
 			});
 			if (oldest == sent_.end())
-				standing.ask_at.reset(); // all its files are gone
+				state.probe_at.reset(); // all its files are gone
 			else
-				back_.push_back(oldest->first);
-			if (standing.ask_at)
-				standing.ask_at = now + standing.pause;
+				returning_.push_back(oldest->first);
+			if (state.probe_at)
+				state.probe_at = now + state.probe_interval;
 		}
-		if (standing.unread == 0 || now < standing.unread_at)
+		if (state.unread == 0 || now < state.reread_at)
 			continue;
-		standing.unread = 0;
+		state.unread = 0;
 		for (auto &[number, sent] : sent_)
 			if (sent.tail.get() == tail && std::exchange(sent.is_unread, false))
-				back_.push_back(number);
+				returning_.push_back(number);
 	}
-	for (; !back_.empty() && window_.has_room(max_content_bytes); back_.pop_front())
-		if (const auto found = sent_.find(back_.front()); found != sent_.end() && !window_.has(found->first))
+	for (; !returning_.empty() && window_.has_room(max_content_bytes); returning_.pop_front())
+		if (const auto found = sent_.find(returning_.front());
+		    found != sent_.end() && !window_.has(found->first))
 			window_.add(found->first, bytes_of(found->second), false);
 }
 
@@ -223,7 +224,7 @@ std::size_t Forwarding::bytes_of(const Sent &sent) const
 	return std::min<std::size_t>(max_content_bytes, size - sent.offset);
 }
 
-void Forwarding::take(std::uint64_t number, const Answer &answer, Time now)
+void Forwarding::handle_answer(std::uint64_t number, const Answer &answer, Time now)
 {
 	const auto found = sent_.find(number);
 	if (found == sent_.end())
@@ -234,7 +235,7 @@ void Forwarding::take(std::uint64_t number, const Answer &answer, Time now)
 	const std::shared_ptr<TraceTail> tail = found->second.tail;
 	if (!is_of_this_store(*tail, answer, now))
 		return;
-	note_taken(*tail, now);
+	note_accepted(*tail, now);
 	const std::string &directory = tail->directory();
 	if (answer.status == Status::later || answer.status == Status::replaced) {
 		window_.refused(number, now);
@@ -251,12 +252,12 @@ void Forwarding::take(std::uint64_t number, const Answer &answer, Time now)
 				   directory),
 		       now);
 	if (found->second.file.empty())
-		take_for_blocks(number, answer, now);
+		handle_blocks_answer(number, answer, now);
 	else
-		take_for_piece(number, answer, now);
+		handle_piece_answer(number, answer, now);
 }
 
-void Forwarding::take_for_blocks(std::uint64_t number, const Answer &answer, Time now)
+void Forwarding::handle_blocks_answer(std::uint64_t number, const Answer &answer, Time now)
 {
 	const Sent sent = std::move(sent_.at(number));
 	sent_.erase(number);
@@ -267,7 +268,7 @@ void Forwarding::take_for_blocks(std::uint64_t number, const Answer &answer, Tim
 		sent.tail->refused(sent.blocks);
 }
 
-void Forwarding::take_for_piece(std::uint64_t number, const Answer &answer, Time now)
+void Forwarding::handle_piece_answer(std::uint64_t number, const Answer &answer, Time now)
 {
 	const Sent sent = std::move(sent_.at(number));
 	sent_.erase(number);
@@ -301,9 +302,9 @@ void Forwarding::fill_window(Time now)
 	const std::size_t count = tails_.size();
 	for (std::size_t idle = 0; idle < count && window_.has_room(max_content_bytes);) {
 		const std::shared_ptr<TraceTail> tail = tails_[next_tail_++ % count];
-		const Standing &standing = standing_[tail.get()];
+		const TraceState &state = states_[tail.get()];
 		bool is_idle = true;
-		if (standing.ask_at || standing.unread >= max_unread) {
+		if (state.probe_at || state.unread >= max_unread) {
 			++idle;
 			continue;
 		}
@@ -354,9 +355,9 @@ void Forwarding::note_unread(std::uint64_t number, int error, Time now)
 			   std::strerror(error)),
 	       now);
 	found->second.is_unread = true;
-	Standing &standing = standing_[&tail];
-	++standing.unread;
-	standing.unread_at = now + between_readings;
+	TraceState &state = states_[&tail];
+	++state.unread;
+	state.reread_at = now + between_readings;
 }
 
 void Forwarding::send_due(Time now)
@@ -383,8 +384,8 @@ void Forwarding::receive(Forwarder::Received received, Time now)
 	if (received.is_new_connection)
 		window_.reconnected();
 	for (const auto &[number, answer] : received.answers)
-		take(number, answer, now);
-	for (const std::uint64_t number : received.nobody)
+		handle_answer(number, answer, now);
+	for (const std::uint64_t number : received.no_subscriber)
 		if (window_.refused(number, now))
 			report("nobody", "no collector is there: everything is kept and sent when one comes", now);
 }
@@ -395,16 +396,16 @@ void Forwarding::step(Time until)
 	{
 		const std::lock_guard lock(mutex_);
 		const Time now = std::chrono::steady_clock::now();
-		look(now);
-		bring_back(now);
+		scan(now);
+		return_messages(now);
 		send_due(now);
 		fill_window(now);
 		if (now - last_save_ > between_saves) {
 			last_save_ = now;
 			for (const auto &tail : tails_)
-				tail->save_now_and_then(now);
+				tail->save_if_due(now);
 		}
-		wait_until = std::min(until, now + between_looks_at_files);
+		wait_until = std::min(until, now + between_scans);
 		if (forwarder_.is_connected())
 			wait_until =
 			    std::min(wait_until, std::max(window_.next_due(now), now + std::chrono::milliseconds(1)));

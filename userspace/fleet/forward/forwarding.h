@@ -3,9 +3,9 @@
 //
 // trace_tail.h finds what is new, send_window.h decides what to send again, a Forwarder transmits it. Only the files
 // hold the content: what is sent again is read again. A trace that no collector takes is set aside with its messages:
-// one of them asks from time to time, and the host's other traces proceed. Threads: one calls step(), any the rest; a
-// mutex orders them. Invariant: a block counts as stored only if the collector whose number the trace's progress holds
-// has answered so.
+// one of them is sent as a probe from time to time, and the host's other traces proceed. Threads: one calls step(), any
+// the rest; a mutex orders them. Invariant: a block counts as stored only if the collector whose number the trace's
+// progress holds has answered so.
 #pragma once
 
 #include <chrono>
@@ -96,25 +96,25 @@ private:
 	};
 
 	// The state of a trace at the collectors.
-	struct Standing {
-		std::optional<Time> taken;     // when a collector last took something of it
-		std::optional<Time> ask_at;    // if set aside: when to send the next probe
-		Clock::duration pause{};       // the last interval between probes
-		std::optional<Time> unread_at; // when to retry reading
-		std::size_t unread = 0;        // number of unread messages
+	struct TraceState {
+		std::optional<Time> accepted_at;  // when a collector last took something of it
+		std::optional<Time> probe_at;     // if set aside: when to send the next probe
+		Clock::duration probe_interval{}; // the last interval between probes
+		std::optional<Time> reread_at;    // when to retry reading
+		std::size_t unread = 0;           // number of unread messages
 	};
 
-	void look(Time now);
-	void ask(TraceTail &tail, const FetchRequest &request);
-	void ask_again(TraceTail &tail, const std::string &run) const;
+	void scan(Time now);
+	void apply_request(TraceTail &tail, const FetchRequest &request);
+	void apply_recent_request(TraceTail &tail, const std::string &run) const;
 	void receive(Forwarder::Received received, Time now);
-	void take(std::uint64_t number, const Answer &answer, Time now);
-	void take_for_blocks(std::uint64_t number, const Answer &answer, Time now);
-	void take_for_piece(std::uint64_t number, const Answer &answer, Time now);
+	void handle_answer(std::uint64_t number, const Answer &answer, Time now);
+	void handle_blocks_answer(std::uint64_t number, const Answer &answer, Time now);
+	void handle_piece_answer(std::uint64_t number, const Answer &answer, Time now);
 	void note_collector(std::uint64_t instance, Time now);
 	void set_aside(std::uint64_t number, const Answer &answer, Time now);
-	void note_taken(const TraceTail &tail, Time now);
-	void bring_back(Time now);
+	void note_accepted(const TraceTail &tail, Time now);
+	void return_messages(Time now);
 	std::size_t bytes_of(const Sent &sent) const;
 	void note_unread(std::uint64_t number, int error, Time now);
 	bool is_of_this_store(TraceTail &tail, const Answer &answer, Time now);
@@ -132,20 +132,20 @@ private:
 	mutable std::mutex mutex_; // protects the following
 	std::vector<std::shared_ptr<TraceTail>> tails_;
 	SendWindow window_;
-	std::map<std::uint64_t, Sent> sent_; // by number: in the window, set aside, or unreadable
-	std::deque<std::uint64_t> back_;     // numbers to return to the window when it has space
-	std::map<const TraceTail *, Standing> standing_;
+	std::map<std::uint64_t, Sent> sent_;  // by number: in the window, set aside, or unreadable
+	std::deque<std::uint64_t> returning_; // numbers to return to the window when it has space
+	std::map<const TraceTail *, TraceState> states_;
 	std::map<const TraceTail *, Description> descriptions_;
-	std::map<const TraceTail *, Time> other_store_; // when another collector took over last
+	std::map<const TraceTail *, Time> store_changed_; // when another collector took over last
 	std::map<std::string, Time> reported_;
 	std::uint64_t next_number_ = 1;
 	std::set<std::uint64_t> instances_; // processes of collectors that have answered
 	std::size_t next_tail_ = 0;
 	std::vector<std::byte> message_; // buffer for encoding
-	Time last_look_{}, last_save_{};
+	Time last_scan_{}, last_save_{};
 	SentSums sums_;
 	std::map<std::string, std::pair<FetchRequest, Time>>
-	    asked_; // recent requests by run, for parts that are found later
+	    recent_requests_; // recent requests by run, for parts that are found later
 };
 
 } // namespace monitor::fleet

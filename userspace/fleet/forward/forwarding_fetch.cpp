@@ -9,7 +9,7 @@ namespace {
 
 // How long a request is kept, as an agent that has just started finds its traces later.
 constexpr auto between_requests = std::chrono::seconds(10);
-constexpr std::size_t max_asked = 256;
+constexpr std::size_t max_recent_requests = 256;
 
 } // namespace
 
@@ -17,32 +17,33 @@ void Forwarding::fetch(const FetchRequest &request)
 {
 	const std::lock_guard lock(mutex_);
 	const Time now = std::chrono::steady_clock::now();
-	std::erase_if(asked_, [&](const auto &each) { return now - each.second.second > between_requests; });
-	if (asked_.size() < max_asked)
-		asked_.insert_or_assign(request.run, std::pair(request, now));
+	std::erase_if(recent_requests_, [&](const auto &each) { return now - each.second.second > between_requests; });
+	if (recent_requests_.size() < max_recent_requests)
+		recent_requests_.insert_or_assign(request.run, std::pair(request, now));
 	for (const auto &tail : tails_)
 		if (tail->name().run == request.run)
-			ask(*tail, request);
-	last_look_ = {};
+			apply_request(*tail, request);
+	last_scan_ = {};
 }
 
 // Messages to another collector are useless for this request.
-void Forwarding::ask(TraceTail &tail, const FetchRequest &request)
+void Forwarding::apply_request(TraceTail &tail, const FetchRequest &request)
 {
 	if (request.store && tail.progress().store != request.store)
 		forget(tail);
-	other_store_.erase(&tail);
-	if (const auto standing = standing_.find(&tail); standing != standing_.end() && standing->second.ask_at)
-		standing->second.ask_at = std::chrono::steady_clock::now();
+	store_changed_.erase(&tail);
+	if (const auto state = states_.find(&tail); state != states_.end() && state->second.probe_at)
+		state->second.probe_at = std::chrono::steady_clock::now();
 	tail.fetch(request);
 }
 
 // Applies recent requests to a trace that was just found.
-void Forwarding::ask_again(TraceTail &tail, const std::string &run) const
+void Forwarding::apply_recent_request(TraceTail &tail, const std::string &run) const
 {
-	const auto asked = asked_.find(run);
-	if (asked != asked_.end() && std::chrono::steady_clock::now() - asked->second.second < between_requests)
-		tail.fetch(asked->second.first);
+	const auto recent = recent_requests_.find(run);
+	if (recent != recent_requests_.end() &&
+	    std::chrono::steady_clock::now() - recent->second.second < between_requests)
+		tail.fetch(recent->second.first);
 }
 
 std::vector<KeptTrace> Forwarding::kept() const

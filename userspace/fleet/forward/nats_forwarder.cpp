@@ -26,7 +26,7 @@ void NatsForwarder::opened()
 	const std::lock_guard lock(mutex_);
 	received_.is_new_connection = true;
 	is_open_ = true;
-	came_.notify_all();
+	arrived_.notify_all();
 }
 
 void NatsForwarder::lost(const std::string &why)
@@ -65,10 +65,10 @@ void NatsForwarder::take(const Connection::Message &message)
 		report_unreadable(why);
 	const std::lock_guard lock(mutex_);
 	if (message.no_responders)
-		received_.nobody.push_back(number);
+		received_.no_subscriber.push_back(number);
 	else if (is_answer)
 		received_.answers.emplace_back(number, std::move(answer));
-	came_.notify_all();
+	arrived_.notify_all();
 }
 
 // Called by the receiving thread only.
@@ -91,9 +91,9 @@ bool NatsForwarder::send(MessageKind kind, std::uint64_t number, std::span<const
 Forwarder::Received NatsForwarder::receive_until(std::chrono::steady_clock::time_point time)
 {
 	std::unique_lock lock(mutex_);
-	came_.wait_until(lock, time, [&] {
+	arrived_.wait_until(lock, time, [&] {
 		return is_woken_ || received_.is_new_connection || !received_.answers.empty() ||
-		       !received_.nobody.empty();
+		       !received_.no_subscriber.empty();
 	});
 	is_woken_ = false;
 	return std::exchange(received_, {});
@@ -103,7 +103,7 @@ void NatsForwarder::wake()
 {
 	const std::lock_guard lock(mutex_);
 	is_woken_ = true;
-	came_.notify_all();
+	arrived_.notify_all();
 }
 
 } // namespace monitor::fleet

@@ -41,7 +41,7 @@ private:
 	std::function<void(const std::string &)> report_;
 	std::optional<std::chrono::steady_clock::time_point> unreadable_; // when this was last reported
 	mutable std::mutex mutex_;                                        // protects the following
-	std::condition_variable came_;
+	std::condition_variable arrived_;
 	Received received_;
 	bool is_woken_ = false, is_open_ = false;
 	Connection connection_; // last: its threads use the above

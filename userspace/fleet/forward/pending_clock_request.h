@@ -21,14 +21,17 @@ public:
 	static constexpr auto between_in_burst = std::chrono::milliseconds(50),
 			      between = std::chrono::milliseconds(1000);
 
-	explicit PendingClockRequest(Clock::time_point now) : asked_(now) {}
+	explicit PendingClockRequest(Clock::time_point now) : asked_at_(now) {}
 
 	// When to send the next question, unless an answer changes it.
-	Clock::time_point due() const { return asked_ + (t1_ == 0 && answered_ < burst ? between_in_burst : between); }
+	Clock::time_point due() const
+	{
+		return asked_at_ + (t1_ == 0 && answered_ < burst ? between_in_burst : between);
+	}
 	void ask(std::uint64_t t1, Clock::time_point now)
 	{
 		t1_ = t1;
-		asked_ = now;
+		asked_at_ = now;
 	}
 	// The question could not be sent.
 	void withdraw() { t1_ = 0; }
@@ -48,7 +51,7 @@ public:
 
 private:
 	std::uint64_t t1_ = 0; // 0: no answer is expected
-	Clock::time_point asked_;
+	Clock::time_point asked_at_;
 	std::optional<ClockTimes> last_;
 	std::uint64_t answered_ = 0;
 };

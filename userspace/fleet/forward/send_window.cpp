@@ -6,7 +6,7 @@
 namespace monitor::fleet {
 namespace {
 
-constexpr auto between_looks = std::chrono::milliseconds(100);
+constexpr auto between_checks = std::chrono::milliseconds(100);
 
 } // namespace
 
@@ -14,7 +14,7 @@ void SendWindow::add(std::uint64_t number, std::size_t bytes, bool is_first)
 {
 	waiting_[number] = {bytes, {}, is_first};
 	unsent_.insert(number);
-	on_their_way_ += bytes;
+	window_bytes_ += bytes;
 }
 
 void SendWindow::sent(std::uint64_t number, Time now)
@@ -25,11 +25,11 @@ void SendWindow::sent(std::uint64_t number, Time now)
 	Message &message = found->second;
 	sent_again_ += !message.is_first;
 	if (!message.sent)
-		unanswered_ += message.bytes;
+		unanswered_bytes_ += message.bytes;
 	message.sent = last_sent_ = now;
 	unsent_.erase(number);
-	if (question_ == number)
-		question_.reset();
+	if (probe_ == number)
+		probe_.reset();
 }
 
 // A message in the window is to be sent again.
@@ -37,7 +37,7 @@ void SendWindow::unsend(std::uint64_t number)
 {
 	Message &message = waiting_.at(number);
 	if (message.sent)
-		unanswered_ -= message.bytes;
+		unanswered_bytes_ -= message.bytes;
 	message.is_first &= !message.sent;
 	message.sent.reset();
 	unsent_.insert(number);
@@ -47,8 +47,8 @@ void SendWindow::forget(std::uint64_t number)
 {
 	const Message &message = waiting_.at(number);
 	if (message.sent)
-		unanswered_ -= message.bytes;
-	on_their_way_ -= message.bytes;
+		unanswered_bytes_ -= message.bytes;
+	window_bytes_ -= message.bytes;
 	waiting_.erase(number);
 	unsent_.erase(number);
 }
@@ -63,7 +63,7 @@ bool SendWindow::remove(std::uint64_t number, Time now)
 	if (message.sent && message.is_first) // 16 times the round trip, decreasing slowly
 		timeout_ = std::clamp(std::max((now - *message.sent) * 16, timeout_ - timeout_ / 16), min_timeout,
 				      max_timeout);
-	permitted_ = std::min(permitted_ + message.bytes, max_bytes); // doubled per round trip
+	permitted_bytes_ = std::min(permitted_bytes_ + message.bytes, max_bytes); // doubled per round trip
 	forget(number);
 	pause_ = min_pause;
 	is_trying_ = false;
@@ -89,7 +89,7 @@ bool SendWindow::refused(std::uint64_t number, Time now)
 	if (!found->second.sent)
 		return true;
 	unsend(number);
-	permitted_ = min_permitted;
+	permitted_bytes_ = min_permitted;
 	is_trying_ = true;
 	trial_.reset();
 	if (now < paused_until_)
@@ -103,17 +103,17 @@ void SendWindow::reconnected()
 {
 	for (const auto &[number, message] : waiting_)
 		unsend(number);
-	permitted_ = min_permitted;
+	permitted_bytes_ = min_permitted;
 	paused_until_ = {};
 	pause_ = min_pause;
 	is_trying_ = false;
 }
 
-void SendWindow::look_for_late(Time now)
+void SendWindow::check_timeouts(Time now)
 {
-	if (now - looked_ < between_looks)
+	if (now - last_check_ < between_checks)
 		return;
-	looked_ = now;
+	last_check_ = now;
 	bool is_late = false;
 	for (const auto &[number, message] : waiting_)
 		if (message.sent && now - *message.sent >= timeout_) {
@@ -122,9 +122,9 @@ void SendWindow::look_for_late(Time now)
 		}
 	if (is_late) {
 		timeout_ = std::min(2 * timeout_, max_timeout);
-		permitted_ = min_permitted;
+		permitted_bytes_ = min_permitted;
 	}
-	look_for_silence(now);
+	check_silence(now);
 }
 
 void SendWindow::note_answer(Time now)
@@ -133,7 +133,7 @@ void SendWindow::note_answer(Time now)
 	silence_ = min_silence;
 }
 
-bool SendWindow::is_trial_on_its_way() const
+bool SendWindow::is_trial_unanswered() const
 {
 	return is_trying_ && trial_ && waiting_.contains(*trial_) && !unsent_.contains(*trial_);
 }
@@ -141,17 +141,17 @@ bool SendWindow::is_trial_on_its_way() const
 // One message is always permitted.
 bool SendWindow::is_too_much_unanswered() const
 {
-	return !unsent_.empty() && unanswered_ > 0 && question_ != *unsent_.begin() &&
-	       unanswered_ + waiting_.at(*unsent_.begin()).bytes > permitted_;
+	return !unsent_.empty() && unanswered_bytes_ > 0 && probe_ != *unsent_.begin() &&
+	       unanswered_bytes_ + waiting_.at(*unsent_.begin()).bytes > permitted_bytes_;
 }
 
-void SendWindow::look_for_silence(Time now)
+void SendWindow::check_silence(Time now)
 {
-	const bool nothing_follows = unsent_.empty() || is_trial_on_its_way() || is_too_much_unanswered();
+	const bool nothing_follows = unsent_.empty() || is_trial_unanswered() || is_too_much_unanswered();
 	if (waiting_.empty() || !nothing_follows || now - std::max(last_received_, last_sent_) < silence_)
 		return;
-	question_ = is_trial_on_its_way() ? *trial_ : waiting_.begin()->first;
-	unsend(*question_);
+	probe_ = is_trial_unanswered() ? *trial_ : waiting_.begin()->first;
+	unsend(*probe_);
 	silence_ = std::min(2 * silence_, max_silence);
 }
 
@@ -159,9 +159,9 @@ std::optional<std::uint64_t> SendWindow::due(Time now)
 {
 	if (now < paused_until_)
 		return {};
-	look_for_late(now);
+	check_timeouts(now);
 	if (is_trying_ && !unsent_.empty()) {
-		if (is_trial_on_its_way())
+		if (is_trial_unanswered())
 			return {};
 		trial_ = *unsent_.begin();
 	}
@@ -172,8 +172,8 @@ std::optional<std::uint64_t> SendWindow::due(Time now)
 
 SendWindow::Time SendWindow::next_due(Time now) const
 {
-	const bool is_waiting = unsent_.empty() || is_trial_on_its_way() || is_too_much_unanswered();
-	const Time next = is_waiting ? now + between_looks : now;
+	const bool is_waiting = unsent_.empty() || is_trial_unanswered() || is_too_much_unanswered();
+	const Time next = is_waiting ? now + between_checks : now;
 	return std::max(next, paused_until_);
 }
 

@@ -129,7 +129,8 @@ void Spool::step(std::chrono::steady_clock::time_point now)
 	}
 	for (const bool stored : {true, false})
 		for (const Entry &entry : all) {
-			if (account_.bytes <= account_.max_bytes || entry.is_complete != stored || !may_go(entry, now))
+			if (account_.bytes <= account_.max_bytes || entry.is_complete != stored ||
+			    !may_remove(entry, now))
 				continue;
 			remove(entry);
 		}
@@ -146,7 +147,7 @@ void Spool::step(std::chrono::steady_clock::time_point now)
 	is_full_reported_ = account_.bytes > account_.max_bytes;
 }
 
-bool Spool::may_go(const Entry &entry, std::chrono::steady_clock::time_point now)
+bool Spool::may_remove(const Entry &entry, std::chrono::steady_clock::time_point now)
 {
 	if (entry.is_running || entry.is_known)
 		return !entry.is_running;
@@ -190,15 +191,15 @@ void Spool::remove(const Entry &entry)
 	    directory_, entry.run, entry.missing_blocks));
 }
 
-// Saved before the removal, but `about_to_go` only counts once it is gone: so it counts exactly once, even if this
+// Saved before the removal, but `being_removed` only counts once it is gone: so it counts exactly once, even if this
 // process is killed meanwhile.
-void Spool::save_dropped(const Entry *about_to_go) const
+void Spool::save_dropped(const Entry *being_removed) const
 {
 	nlohmann::ordered_json json = {
 	    {"removed", account_.removed}, {"dropped", account_.dropped}, {"dropped_blocks", account_.dropped_blocks}};
-	if (about_to_go) {
-		json["going"] = about_to_go->run;
-		json["going_blocks"] = about_to_go->missing_blocks;
+	if (being_removed) {
+		json["going"] = being_removed->run;
+		json["going_blocks"] = being_removed->missing_blocks;
 	}
 	replace_file_durably(directory_ + "/.forwarded/.dropped", json_dump(json) + '\n', 0600);
 }

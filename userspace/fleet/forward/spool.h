@@ -50,9 +50,9 @@ private:
 
 	std::vector<Entry> entries() const;
 	std::string progress_file(const Entry &entry, const TracePart &part) const;
-	bool may_go(const Entry &entry, std::chrono::steady_clock::time_point now);
+	bool may_remove(const Entry &entry, std::chrono::steady_clock::time_point now);
 	void remove(const Entry &entry);
-	void save_dropped(const Entry *about_to_go) const;
+	void save_dropped(const Entry *being_removed) const;
 	void load_dropped();
 
 	std::string directory_;

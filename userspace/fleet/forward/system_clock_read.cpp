@@ -36,7 +36,7 @@ std::vector<SystemClock::Ptp> read_ptp()
 		ptp_sys_offset read{};
 		read.n_samples = ptp_reads;
 		if (device.get() >= 0 && ::ioctl(device.get(), PTP_SYS_OFFSET, &read) == 0)
-			take_ptp_offset(read, ptp);
+			set_ptp_offset(read, ptp);
 		all.push_back(std::move(ptp));
 	}
 	std::ranges::sort(all, {}, &SystemClock::Ptp::device);
@@ -45,7 +45,7 @@ std::vector<SystemClock::Ptp> read_ptp()
 
 } // namespace
 
-void take_ptp_offset(const ptp_sys_offset &read, SystemClock::Ptp &ptp)
+void set_ptp_offset(const ptp_sys_offset &read, SystemClock::Ptp &ptp)
 {
 	std::int64_t narrowest = std::numeric_limits<std::int64_t>::max();
 	for (unsigned i = 0; i < std::min<unsigned>(read.n_samples, PTP_MAX_SAMPLES); ++i) {

@@ -15,6 +15,6 @@ namespace monitor::fleet {
 std::optional<SystemClock> read_system_clock();
 
 // Uses the narrowest pair of system clock reads around a read of the PTP clock.
-void take_ptp_offset(const ptp_sys_offset &read, SystemClock::Ptp &ptp);
+void set_ptp_offset(const ptp_sys_offset &read, SystemClock::Ptp &ptp);
 
 } // namespace monitor::fleet

@@ -12,7 +12,7 @@ __extension__ typedef __int128 Wide;
 constexpr Wide ns_in_s = 1'000'000'000, max_ticks = ~std::uint64_t(0);
 
 // "NAME = NUMBER;"
-template <class Number> bool take(std::string_view text, std::string_view name, Number &number)
+template <class Number> bool parse_field(std::string_view text, std::string_view name, Number &number)
 {
 	for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
 		std::string_view rest = text.substr(at + name.size());
@@ -37,8 +37,8 @@ std::optional<TraceClock> TraceClock::parse(const std::string &untrusted_metadat
 	    untrusted_metadata.find('}', at) == std::string::npos ? 0 : untrusted_metadata.find('}', at) - at);
 	TraceClock clock;
 	constexpr std::int64_t max_offset_s = 1ll << 40; // plausible; keeps products within 128 bits
-	if (!take(text, "freq", clock.frequency_hz) || !take(text, "offset_s", clock.offset_s) ||
-	    !take(text, "offset", clock.offset) || clock.frequency_hz == 0 || clock.offset_s > max_offset_s ||
+	if (!parse_field(text, "freq", clock.frequency_hz) || !parse_field(text, "offset_s", clock.offset_s) ||
+	    !parse_field(text, "offset", clock.offset) || clock.frequency_hz == 0 || clock.offset_s > max_offset_s ||
 	    clock.offset_s < -max_offset_s)
 		return {};
 	return clock;

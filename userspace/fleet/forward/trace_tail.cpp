@@ -21,14 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string last_file = recording_file::file_name;
-constexpr int times_as_long = 20;
+const std::string final_description = recording_file::file_name;
+constexpr int pause_factor = 20;
 constexpr auto between_versions = std::chrono::seconds(2); // of a description
 
-std::optional<BlockRanges::Range> first_waiting(const BlockRanges &wanted, const BlockRanges &given)
+std::optional<BlockRanges::Range> first_waiting(const BlockRanges &wanted, const BlockRanges &handed_out)
 {
 	for (const auto &[first, end] : wanted.ranges())
-		if (const auto missing = given.missing({first, end}))
+		if (const auto missing = handed_out.missing({first, end}))
 			return missing;
 	return {};
 }
@@ -42,7 +42,7 @@ TraceTail::TraceTail(std::string directory, TailOptions options)
 	name_.part = options_.part;
 }
 
-void TraceTail::know_it()
+void TraceTail::read_identity()
 {
 	const auto recorded = recording_file::contents_in(directory_);
 	if (!recorded || !parse_uuid(recorded->uuid, name_.uuid))
@@ -61,23 +61,23 @@ void TraceTail::know_it()
 		options_.max_blocks = 1;
 	is_fetched_due_ = is_on_demand();
 	for (const FetchRequest &request : std::exchange(requests_, {}))
-		obey(request);
+		apply_request(request);
 }
 
-void TraceTail::look(Time now)
+void TraceTail::scan(Time now)
 {
-	if (now < next_look_)
+	if (now < next_scan_)
 		return;
 	const Time start = std::chrono::steady_clock::now();
-	look_at_all(now);
-	next_look_ = now + times_as_long * (std::chrono::steady_clock::now() - start);
+	scan_all(now);
+	next_scan_ = now + pause_factor * (std::chrono::steady_clock::now() - start);
 }
 
-void TraceTail::look_at_all(Time now)
+void TraceTail::scan_all(Time now)
 {
 	if (!is_known_)
-		know_it();
-	if (!is_known_ || is_complete() || (is_on_demand() && has_looked_since_end_))
+		read_identity();
+	if (!is_known_ || is_complete() || (is_on_demand() && has_scanned_since_end_))
 		return;
 	const bool had_ended = has_ended_;
 	std::error_code error;
@@ -86,7 +86,7 @@ void TraceTail::look_at_all(Time now)
 		const std::string name = entry->path().filename();
 		struct stat status;
 		if (is_stream_name(name) && ::lstat(entry->path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
-			look_at_stream(name, static_cast<std::uint64_t>(status.st_size), now);
+			scan_stream(name, static_cast<std::uint64_t>(status.st_size), now);
 			seen.insert(name);
 		}
 	}
@@ -95,21 +95,21 @@ void TraceTail::look_at_all(Time now)
 	for (auto &[name, stream] : streams_)
 		if (!stream.is_gone && !seen.contains(name)) {
 			stream.is_gone = true;
-			while (const auto gone = stream.given.missing({0, stream.blocks})) {
-				stream.given.add(gone->first, gone->second - gone->first);
-				vanish(name, gone->first, gone->second - gone->first);
+			while (const auto gone = stream.handed_out.missing({0, stream.blocks})) {
+				stream.handed_out.add(gone->first, gone->second - gone->first);
+				note_vanished(name, gone->first, gone->second - gone->first);
 			}
 		}
-	if (is_asked_due_ || had_ended)
-		note_asked();
-	look_at_files("");
-	look_at_files(".monitor/");
-	is_fetched_due_ |= had_ended && !has_looked_since_end_ && is_on_demand();
-	has_looked_since_end_ |= had_ended;
+	if (is_requested_outdated_ || had_ended)
+		fix_requested_blocks();
+	scan_files("");
+	scan_files(".monitor/");
+	is_fetched_due_ |= had_ended && !has_scanned_since_end_ && is_on_demand();
+	has_scanned_since_end_ |= had_ended;
 	note_complete();
 }
 
-void TraceTail::look_at_stream(const std::string &name, std::uint64_t bytes, Time now)
+void TraceTail::scan_stream(const std::string &name, std::uint64_t bytes, Time now)
 {
 	const auto [found, is_new] = streams_.try_emplace(name);
 	Stream &stream = found->second;
@@ -118,16 +118,16 @@ void TraceTail::look_at_stream(const std::string &name, std::uint64_t bytes, Tim
 		if (const auto stored = progress_.streams.find(name); stored != progress_.streams.end())
 			for (const auto &[first, end] : stored->second.ranges())
 				if (first < blocks)
-					stream.given.add(first, std::min(end, blocks) - first);
+					stream.handed_out.add(first, std::min(end, blocks) - first);
 	if (blocks <= stream.blocks)
 		return;
 	stream.blocks = blocks;
-	choose(name, stream);
+	select_blocks(name, stream);
 	if (!stream.waits_since)
 		stream.waits_since = now;
 }
 
-void TraceTail::look_at_files(const std::string &below)
+void TraceTail::scan_files(const std::string &below)
 {
 	std::error_code error;
 	for (fs::directory_iterator entry(directory_ + '/' + below, error), end; !error && entry != end;
@@ -143,7 +143,7 @@ void TraceTail::look_at_files(const std::string &below)
 		file.is_due |= file.changed_ns != changed_ns || file.size != size;
 		file.changed_ns = changed_ns;
 		file.size = size;
-		if (file.is_due && name == last_file && !has_ended_)
+		if (file.is_due && name == final_description && !has_ended_)
 			has_ended_ = trace_has_ended(directory_);
 	}
 }
@@ -152,9 +152,9 @@ std::optional<BlockRun> TraceTail::next_blocks(Time now)
 {
 	if (is_on_demand() && !progress_.files.contains(fetched_file))
 		return {};
-	if (!again_.empty()) {
-		const BlockRun run = again_.back();
-		again_.pop_back();
+	if (!resend_.empty()) {
+		const BlockRun run = resend_.back();
+		resend_.pop_back();
 		return run;
 	}
 	auto each = streams_.upper_bound(last_served_);
@@ -162,7 +162,7 @@ std::optional<BlockRun> TraceTail::next_blocks(Time now)
 		if (each == streams_.end())
 			each = streams_.begin();
 		Stream &stream = each->second;
-		const auto waiting = first_waiting(stream.wanted, stream.given);
+		const auto waiting = first_waiting(stream.wanted, stream.handed_out);
 		if (!waiting)
 			continue;
 		const std::uint64_t length = waiting->second - waiting->first;
@@ -171,8 +171,9 @@ std::optional<BlockRun> TraceTail::next_blocks(Time now)
 			continue;
 		const auto count = static_cast<unsigned>(std::min<std::uint64_t>(length, options_.max_blocks));
 		const BlockRun run{each->first, waiting->first, count};
-		stream.given.add(waiting->first, count);
-		stream.waits_since = first_waiting(stream.wanted, stream.given) ? std::optional(now) : std::nullopt;
+		stream.handed_out.add(waiting->first, count);
+		stream.waits_since =
+		    first_waiting(stream.wanted, stream.handed_out) ? std::optional(now) : std::nullopt;
 		last_served_ = each->first;
 		return run;
 	}
@@ -189,7 +190,7 @@ int TraceTail::read(const BlockRun &run, std::span<std::byte> to)
 		return errno;
 	if (n == static_cast<ssize_t>(to.size()))
 		return 0;
-	vanish(run.stream, run.first, run.count);
+	note_vanished(run.stream, run.first, run.count);
 	return ENOENT;
 }
 
@@ -199,7 +200,7 @@ void TraceTail::note_absent(const std::string &stream, std::uint64_t first, std:
 	progress_.absent[stream].add(first, count);
 }
 
-void TraceTail::vanish(const std::string &stream, std::uint64_t first, std::uint64_t count)
+void TraceTail::note_vanished(const std::string &stream, std::uint64_t first, std::uint64_t count)
 {
 	if (count == 0)
 		return;
@@ -217,9 +218,9 @@ std::optional<TraceTail::Content> TraceTail::next_description(Time now)
 	if (auto content = fetched_description())
 		return content;
 	for (auto &[name, file] : files_) {
-		if (!file.is_due || now < file.not_before || (!has_ended_ && now - file.looked < between_versions))
+		if (!file.is_due || now < file.not_before || (!has_ended_ && now - file.returned_at < between_versions))
 			continue;
-		if (name == last_file && has_ended_ && !(has_looked_since_end_ && all_is_stored()))
+		if (name == final_description && has_ended_ && !(has_scanned_since_end_ && all_is_stored()))
 			continue;
 		Content content{name, read_text(directory_ + '/' + name, max_description_file_bytes + 1), 0};
 		content.hash = content_hash(std::as_bytes(std::span(content.bytes)));
@@ -230,7 +231,7 @@ std::optional<TraceTail::Content> TraceTail::next_description(Time now)
 			continue;
 		}
 		file.is_due = false;
-		file.looked = now;
+		file.returned_at = now;
 		const auto stored = progress_.files.find(name);
 		if (stored != progress_.files.end() && stored->second == content.hash)
 			continue;
@@ -263,7 +264,7 @@ void TraceTail::refused(const BlockRun &run)
 		return;
 	}
 	for (unsigned i = run.count; i-- > 0;)
-		again_.push_back({run.stream, run.first + i, 1});
+		resend_.push_back({run.stream, run.first + i, 1});
 }
 
 void TraceTail::description_stored(const std::string &file, std::uint64_t hash)
@@ -288,21 +289,21 @@ void TraceTail::description_again(const std::string &file, Time now)
 void TraceTail::start_again(std::uint64_t store)
 {
 	progress_.start_again(store);
-	again_.clear();
+	resend_.clear();
 	is_description_out_ = false;
 	is_fetched_due_ = is_on_demand();
 	is_changed_ = true;
 	for (auto &[name, stream] : streams_) {
-		stream.given = {};
+		stream.handed_out = {};
 		if (stream.is_gone) {
-			stream.given.add(0, stream.blocks);
-			vanish(name, 0, stream.blocks);
+			stream.handed_out.add(0, stream.blocks);
+			note_vanished(name, 0, stream.blocks);
 		}
 		stream.waits_since = Time{};
 	}
 	for (auto &[name, file] : files_) {
 		file.is_due = true;
-		file.looked = {};
+		file.returned_at = {};
 	}
 }
 
@@ -320,16 +321,17 @@ bool TraceTail::blocks_are_stored(BlockRanges Stream::*which) const
 bool TraceTail::all_is_stored() const
 {
 	return blocks_are_stored() && !is_fetched_due_ && std::ranges::none_of(files_, [](const auto &each) {
-		       return each.second.is_due && each.first != last_file;
+		       return each.second.is_due && each.first != final_description;
 	       });
 }
 
 void TraceTail::note_complete()
 {
-	if (progress_.is_complete || !has_looked_since_end_ || !is_known_ || is_description_out_ || !all_is_stored())
+	if (progress_.is_complete || !has_scanned_since_end_ || !is_known_ || is_description_out_ || !all_is_stored())
 		return;
-	const auto last = files_.find(last_file);
-	if (last == files_.end() || last->second.is_due || !progress_.files.contains(last_file) || kept_blocks() > 0)
+	const auto last = files_.find(final_description);
+	if (last == files_.end() || last->second.is_due || !progress_.files.contains(final_description) ||
+	    kept_blocks() > 0)
 		return;
 	progress_.is_complete = true;
 	is_changed_ = true;
@@ -347,13 +349,13 @@ std::uint64_t TraceTail::bytes() const
 			       [](std::uint64_t sum, const auto &each) { return sum + each.second.size; });
 }
 
-void TraceTail::save_now_and_then(Time now)
+void TraceTail::save_if_due(Time now)
 {
 	if (now < next_save_)
 		return;
 	const Time start = std::chrono::steady_clock::now();
 	save();
-	next_save_ = now + times_as_long * (std::chrono::steady_clock::now() - start);
+	next_save_ = now + pause_factor * (std::chrono::steady_clock::now() - start);
 }
 
 void TraceTail::save()

@@ -49,7 +49,7 @@ public:
 	TraceTail(std::string directory, TailOptions options);
 
 	// Looks for what is new. Throws Error if the directory cannot be read.
-	void look(Time now);
+	void scan(Time now);
 	bool is_known() const { return is_known_; }
 	void set_ended() { has_ended_ = true; }
 	bool has_ended() const { return has_ended_; }
@@ -96,14 +96,14 @@ public:
 	void save();
 	// Saves the progress unless that took long recently: a trace may have a file per second of a week
 	// (--statistics).
-	void save_now_and_then(Time now);
+	void save_if_due(Time now);
 
 private:
 	struct Stream {
 		std::uint64_t blocks = 0; // seen
 		BlockRanges wanted;       // blocks to be stored: all, or what was requested
-		BlockRanges asked;        // of these, those that existed at the first look after the request
-		BlockRanges given;        // returned by next_blocks()
+		BlockRanges requested;    // of these, those that existed at the first look after the request
+		BlockRanges handed_out;   // returned by next_blocks()
 		std::optional<Time> waits_since;
 		bool is_gone = false;
 	};
@@ -111,44 +111,44 @@ private:
 		std::uint64_t size = 0;
 		std::int64_t changed_ns = 0;
 		bool is_due = false;
-		Time looked{};     // when it was last returned
-		Time not_before{}; // earliest time to return it again
+		Time returned_at{}; // when it was last returned
+		Time not_before{};  // earliest time to return it again
 	};
 
-	void look_at_all(Time now);
-	void know_it();
-	void obey(const FetchRequest &request);
-	void choose(const std::string &name, Stream &stream) const;
+	void scan_all(Time now);
+	void read_identity();
+	void apply_request(const FetchRequest &request);
+	void select_blocks(const std::string &name, Stream &stream) const;
 	std::optional<TraceClock> clock() const;
 	std::optional<Content> fetched_description();
 	FetchedTrace fetched() const;
 	std::uint64_t end_of(const FetchRequest &request) const;
-	void note_asked();
-	bool is_obeyed() const;
+	void fix_requested_blocks();
+	bool is_request_done() const;
 	bool blocks_are_stored(BlockRanges Stream::*which = &Stream::wanted) const;
-	void look_at_stream(const std::string &name, std::uint64_t bytes, Time now);
-	void look_at_files(const std::string &below);
+	void scan_stream(const std::string &name, std::uint64_t bytes, Time now);
+	void scan_files(const std::string &below);
 	bool all_is_stored() const;
 	void note_complete();
-	void vanish(const std::string &stream, std::uint64_t first, std::uint64_t count);
+	void note_vanished(const std::string &stream, std::uint64_t first, std::uint64_t count);
 	void note_absent(const std::string &stream, std::uint64_t first, std::uint64_t count);
 
 	std::string directory_;
 	TailOptions options_;
 	TraceName name_;
 	bool is_known_ = false, has_ended_ = false, is_changed_ = false;
-	bool is_of_this_boot_ = false;      // recorded since this machine booted
-	bool has_looked_since_end_ = false; // a look() has begun after the end: nothing more comes
+	bool is_of_this_boot_ = false;       // recorded since this machine booted
+	bool has_scanned_since_end_ = false; // a scan() has begun after the end: nothing more comes
 	std::map<std::string, Stream> streams_;
 	std::map<std::string, File> files_;
 	std::string last_served_; // stream
-	std::vector<BlockRun> again_;
+	std::vector<BlockRun> resend_;
 	bool is_description_out_ = false;    // next_description() returned one that was not answered yet
 	bool is_fetched_due_ = false;        // fetched.json must be sent again
-	bool is_asked_due_ = true;           // Stream::asked is for an earlier request
+	bool is_requested_outdated_ = true;  // Stream::requested is for an earlier request
 	std::vector<FetchRequest> requests_; // that arrived before the trace was known
 	TraceProgress progress_;
-	Time next_look_{}, next_save_{}; // limited to a twentieth of the time each
+	Time next_scan_{}, next_save_{}; // limited to a twentieth of the time each
 };
 
 } // namespace monitor::fleet

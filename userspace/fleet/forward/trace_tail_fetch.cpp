@@ -33,7 +33,7 @@ void add_window(const FetchedTrace::Window &window, std::vector<FetchedTrace::Wi
 
 // The stream's blocks that the collector is to store. The recorder's own stream has the initial state and the clock
 // snapshots, so it is always included.
-void TraceTail::choose(const std::string &name, Stream &stream) const
+void TraceTail::select_blocks(const std::string &name, Stream &stream) const
 {
 	if (!is_on_demand()) {
 		stream.wanted.add(0, stream.blocks);
@@ -60,12 +60,12 @@ std::optional<TraceClock> TraceTail::clock() const
 void TraceTail::fetch(const FetchRequest &request)
 {
 	if (is_known_)
-		obey(request);
+		apply_request(request);
 	else if (requests_.size() < max_windows)
 		requests_.push_back(request);
 }
 
-void TraceTail::obey(const FetchRequest &request)
+void TraceTail::apply_request(const FetchRequest &request)
 {
 	TraceProgress::Wanted &wanted = progress_.wanted;
 	wanted.forward = Forward::on_demand;
@@ -76,9 +76,9 @@ void TraceTail::obey(const FetchRequest &request)
 	}
 	add_window({request.from_ns, end_of(request)}, wanted.windows);
 	for (auto &[name, stream] : streams_)
-		choose(name, stream);
-	progress_.is_complete = has_looked_since_end_ = false;
-	is_fetched_due_ = is_asked_due_ = is_changed_ = true;
+		select_blocks(name, stream);
+	progress_.is_complete = has_scanned_since_end_ = false;
+	is_fetched_due_ = is_requested_outdated_ = is_changed_ = true;
 }
 
 // A request without an end is for what was recorded until it arrived.
@@ -90,23 +90,23 @@ std::uint64_t TraceTail::end_of(const FetchRequest &request) const
 }
 
 // Later blocks do not delay the report that the request was executed.
-void TraceTail::note_asked()
+void TraceTail::fix_requested_blocks()
 {
 	for (auto &[name, stream] : streams_)
-		stream.asked = stream.wanted;
-	is_asked_due_ = false;
+		stream.requested = stream.wanted;
+	is_requested_outdated_ = false;
 }
 
-bool TraceTail::is_obeyed() const
+bool TraceTail::is_request_done() const
 {
-	return !is_asked_due_ && blocks_are_stored(&Stream::asked);
+	return !is_requested_outdated_ && blocks_are_stored(&Stream::requested);
 }
 
 FetchedTrace TraceTail::fetched() const
 {
 	FetchedTrace fetched;
 	fetched.has_ended = has_ended_;
-	if (is_obeyed()) {
+	if (is_request_done()) {
 		fetched.request = progress_.wanted.request;
 		fetched.windows = progress_.wanted.windows;
 	}
@@ -135,10 +135,10 @@ FetchedTrace TraceTail::fetched() const
 // Sent after the blocks that it lists; and once before, so that the collector knows that parts will be missing.
 std::optional<TraceTail::Content> TraceTail::fetched_description()
 {
-	if (!is_fetched_due_ || !is_on_demand() || (has_ended_ && !has_looked_since_end_))
+	if (!is_fetched_due_ || !is_on_demand() || (has_ended_ && !has_scanned_since_end_))
 		return {};
 	const auto stored = progress_.files.find(fetched_file);
-	const bool is_last = is_obeyed();
+	const bool is_last = is_request_done();
 	if (!is_last && stored != progress_.files.end())
 		return {};
 	Content content{fetched_file, fetched().text(), 0};
@@ -156,7 +156,7 @@ std::uint64_t TraceTail::kept_blocks() const
 	if (!is_on_demand())
 		return sum;
 	for (const auto &[name, stream] : streams_) {
-		BlockRanges taken = stream.given;
+		BlockRanges taken = stream.handed_out;
 		for (const auto &[first, end] : stream.wanted.ranges())
 			taken.add(first, end - first);
 		sum += stream.blocks - std::min(stream.blocks, taken.count());

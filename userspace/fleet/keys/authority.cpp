@@ -22,7 +22,7 @@ using X509Pointer = std::shared_ptr<X509>;
 constexpr long valid_days = 3650;        // the hub removes hosts by name, not by expiry
 constexpr long before_now_s = 24 * 3600; // a host's clock may be slow
 
-void need(bool holds, const char *what)
+void expect(bool holds, const char *what)
 {
 	if (!holds)
 		throw Error("libcrypto cannot {}", what);
@@ -31,7 +31,7 @@ void need(bool holds, const char *what)
 KeyPointer make_key()
 {
 	KeyPointer key(::EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), ::EVP_PKEY_free);
-	need(key != nullptr, "make a key");
+	expect(key != nullptr, "make a key");
 	return key;
 }
 
@@ -49,19 +49,20 @@ std::string pem_of(X509 *certificate)
 void set_serial(X509 *certificate)
 {
 	std::array<unsigned char, 16> bytes;
-	need(::RAND_bytes(bytes.data(), bytes.size()) == 1, "make random numbers");
+	expect(::RAND_bytes(bytes.data(), bytes.size()) == 1, "make random numbers");
 	bytes[0] &= 0x7f; // so that the serial number is positive
 	const std::unique_ptr<BIGNUM, decltype(&::BN_free)> number(::BN_bin2bn(bytes.data(), bytes.size(), nullptr),
 								   ::BN_free);
-	need(number && ::BN_to_ASN1_INTEGER(number.get(), ::X509_get_serialNumber(certificate)),
-	     "number a certificate");
+	expect(number && ::BN_to_ASN1_INTEGER(number.get(), ::X509_get_serialNumber(certificate)),
+	       "number a certificate");
 }
 
-void set_name(X509_NAME *of, const std::string &name)
+void set_name(X509_NAME *subject, const std::string &name)
 {
-	need(::X509_NAME_add_entry_by_txt(of, "CN", MBSTRING_UTF8, reinterpret_cast<const unsigned char *>(name.data()),
-					  static_cast<int>(name.size()), -1, 0) == 1,
-	     "name a certificate");
+	expect(::X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8,
+					    reinterpret_cast<const unsigned char *>(name.data()),
+					    static_cast<int>(name.size()), -1, 0) == 1,
+	       "name a certificate");
 }
 
 // `value` in the language of x509v3_config(5). Names in it were validated.
@@ -72,23 +73,23 @@ void add_extension(X509 *certificate, X509 *issuer, int what, const std::string 
 	::X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
 	const std::unique_ptr<X509_EXTENSION, decltype(&::X509_EXTENSION_free)> extension(
 	    ::X509V3_EXT_conf_nid(nullptr, &context, what, value.c_str()), ::X509_EXTENSION_free);
-	need(extension && ::X509_add_ext(certificate, extension.get(), -1) == 1, "add an extension to a certificate");
+	expect(extension && ::X509_add_ext(certificate, extension.get(), -1) == 1, "add an extension to a certificate");
 }
 
 // All but extensions and the signature. `issuer` null: self-signed.
 X509Pointer make_certificate(const std::string &name, EVP_PKEY *key, X509 *issuer)
 {
 	X509Pointer made(::X509_new(), ::X509_free);
-	need(made != nullptr, "make a certificate");
+	expect(made != nullptr, "make a certificate");
 	X509 *const certificate = made.get();
-	need(::X509_set_version(certificate, X509_VERSION_3) == 1, "make a certificate");
+	expect(::X509_set_version(certificate, X509_VERSION_3) == 1, "make a certificate");
 	set_serial(certificate);
 	set_name(::X509_get_subject_name(certificate), name);
-	need(::X509_set_issuer_name(certificate, ::X509_get_subject_name(issuer ? issuer : certificate)) == 1 &&
-		 ::X509_gmtime_adj(::X509_getm_notBefore(certificate), -before_now_s) &&
-		 ::X509_time_adj_ex(::X509_getm_notAfter(certificate), valid_days, 0, nullptr) &&
-		 ::X509_set_pubkey(certificate, key) == 1,
-	     "make a certificate");
+	expect(::X509_set_issuer_name(certificate, ::X509_get_subject_name(issuer ? issuer : certificate)) == 1 &&
+		   ::X509_gmtime_adj(::X509_getm_notBefore(certificate), -before_now_s) &&
+		   ::X509_time_adj_ex(::X509_getm_notAfter(certificate), valid_days, 0, nullptr) &&
+		   ::X509_set_pubkey(certificate, key) == 1,
+	       "make a certificate");
 	return made;
 }
 
@@ -113,7 +114,7 @@ Authority::Authority() : key_(make_key()), certificate_(make_certificate("monito
 	add_extension(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
 	add_extension(certificate, certificate, NID_key_usage, "critical,keyCertSign");
 	add_extension(certificate, certificate, NID_subject_key_identifier, "hash");
-	need(::X509_sign(certificate, key_.get(), ::EVP_sha256()) > 0, "sign a certificate");
+	expect(::X509_sign(certificate, key_.get(), ::EVP_sha256()) > 0, "sign a certificate");
 }
 
 Authority::Authority(const Certificate &pem, const std::string &where)
@@ -140,7 +141,7 @@ Certificate Authority::issue(const std::string &name, const std::string &alterna
 	add_extension(made.get(), certificate_.get(), NID_ext_key_usage, usage);
 	add_extension(made.get(), certificate_.get(), NID_subject_alt_name, alternatives);
 	add_extension(made.get(), certificate_.get(), NID_authority_key_identifier, "keyid");
-	need(::X509_sign(made.get(), key_.get(), ::EVP_sha256()) > 0, "sign a certificate");
+	expect(::X509_sign(made.get(), key_.get(), ::EVP_sha256()) > 0, "sign a certificate");
 	return {pem_of(made.get()), pem_of(key.get())};
 }
 

@@ -24,12 +24,13 @@ struct Hubs {
 	{
 		return number == 0 ? "hub" : "hub" + std::to_string(number + 1);
 	}
-	// The order of hubs for a key directory: host number `of` tries hub number `of` modulo the count first, to
-	// spread the hosts; the operator is 0.
-	std::string order_for(std::size_t of) const
+	// The order of hubs for a key directory: host number `host` tries hub number `host` modulo the count
+	// first, to spread the hosts; the operator is 0.
+	std::string order_for(std::size_t host) const
 	{
 		std::vector<HubAddress> order = addresses;
-		std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(of % order.size()), order.end());
+		std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(host % order.size()),
+			    order.end());
 		return hubs_text(order);
 	}
 };

@@ -101,7 +101,7 @@ std::string exports(const Subjects &subjects)
 
 // `m.fired.HOST`, from a host to all others, passes between accounts under other names: a server refuses configurations
 // with cyclic imports. Hosts use only the first name.
-constexpr const char *said_here = "m.fired.*", *said_at_site = "m.near.*", *said_elsewhere = "m.afar.*";
+constexpr const char *own_fired = "m.fired.*", *site_fired = "m.near.*", *remote_fired = "m.afar.*";
 
 std::string renamed_import(const std::string &from, const std::string &subject, const std::string &to)
 {
@@ -141,8 +141,8 @@ std::string hosts_account(const std::vector<std::string> &hosts, const char *to,
 	std::string text = "\tHOSTS {\n" + std::string(few_subscriptions) + "\t\tusers: [\n";
 	for (const std::string &host : hosts)
 		text += user(host, "STANDARD", {subject_of("*", host), stored_subject_of("*", host)}, {"m.ctl.>"},
-			     with({"m.ctl.all", said_here}, received_by(host)));
-	return text + "\t\t]\n" + exports(with(sent_by_all(), {said_here})) + "\t\timports: [\n" +
+			     with({"m.ctl.all", own_fired}, received_by(host)));
+	return text + "\t\t]\n" + exports(with(sent_by_all(), {own_fired})) + "\t\timports: [\n" +
 	       import_lines(to, received_by_all()) + more + "\t\t]\n\t}\n";
 }
 
@@ -152,7 +152,7 @@ std::string account_of(const Site &site)
 }
 
 // A leaf node can send for the site's hosts only if each is named here.
-std::string said_at_sites(const std::vector<Site> &sites)
+std::string site_fired_imports(const std::vector<Site> &sites)
 {
 	std::string text;
 	for (const Site &site : sites)
@@ -166,17 +166,17 @@ std::string said_at_sites(const std::vector<Site> &sites)
 // sites.
 std::string site_account(const Site &site, const std::vector<Site> &sites)
 {
-	Subjects subscribe = {"m.ctl.all", said_here, said_at_site, said_elsewhere};
+	Subjects subscribe = {"m.ctl.all", own_fired, site_fired, remote_fired};
 	for (const std::string &host : site.hosts)
 		subscribe = with(std::move(subscribe), received_by(host));
 	std::string imports =
-	    import_lines("FLEET", received_by_all()) + renamed_import("HOSTS", said_here, "m.afar.$1");
+	    import_lines("FLEET", received_by_all()) + renamed_import("HOSTS", own_fired, "m.afar.$1");
 	for (const Site &other : sites)
 		if (other.name != site.name)
-			imports += renamed_import(account_of(other), said_at_site, "m.afar.$1");
+			imports += renamed_import(account_of(other), site_fired, "m.afar.$1");
 	return fmt::format("\t\"{}\" {{\n\t\tusers: [\n{}\t\t]\n{}\t\timports: [\n{}\t\t]\n\t}}\n", account_of(site),
 			   user(relay_user(site.name), "LEAFNODE", {"m.>"}, {"m.ctl.>"}, subscribe),
-			   exports(with(sent_by_all(), {said_at_site})), imports);
+			   exports(with(sent_by_all(), {site_fired})), imports);
 }
 
 // Routes between the hubs: what a client sends to one of them reaches clients of all. A server of the cluster may send
@@ -240,12 +240,12 @@ std::string users_configuration(const std::vector<std::string> &hosts, const std
 			   few_subscriptions + "\t\tusers: [\n" +
 			   user(operator_name, "STANDARD", received_by_all(), {}, {"m.*.*", shard_subject("*", {})}) +
 			   "\t\t]\n" + exports(received_by_all()) + "\t\timports: [\n" +
-			   import_lines("HOSTS", with(sent_by_all(), {said_here})) + said_at_sites(sites);
+			   import_lines("HOSTS", with(sent_by_all(), {own_fired})) + site_fired_imports(sites);
 	for (const Site &site : sites)
 		for (const std::string &host : site.hosts)
 			text += import_lines(account_of(site), sent_by(host));
 	text += "\t\t]\n\t}\n\t# Hosts that connect to the hub itself.\n" +
-		hosts_account(hosts, "FLEET", said_at_sites(sites));
+		hosts_account(hosts, "FLEET", site_fired_imports(sites));
 	for (const Site &site : sites)
 		text += site_account(site, sites);
 	return text + "}\n";
@@ -279,9 +279,9 @@ leafnodes {{
 std::string relay_users_configuration(const Site &site)
 {
 	return do_not_edit("Who may connect") + "accounts {\n\t# The hub.\n\tHUB {\n" +
-	       exports(with(received_by_all(), {said_elsewhere})) + "\t\timports: [\n" +
-	       import_lines("HOSTS", sent_by_all()) + renamed_import("HOSTS", said_here, "m.near.$1") + "\t\t]\n\t}\n" +
-	       hosts_account(site.hosts, "HUB", renamed_import("HUB", said_elsewhere, "m.fired.$1")) + "}\n";
+	       exports(with(received_by_all(), {remote_fired})) + "\t\timports: [\n" +
+	       import_lines("HOSTS", sent_by_all()) + renamed_import("HOSTS", own_fired, "m.near.$1") + "\t\t]\n\t}\n" +
+	       hosts_account(site.hosts, "HUB", renamed_import("HUB", remote_fired, "m.fired.$1")) + "}\n";
 }
 
 } // namespace monitor::fleet

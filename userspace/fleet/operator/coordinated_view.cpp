@@ -28,14 +28,14 @@ std::size_t followers(const std::set<std::string> &hosts, const std::string &of)
 	return hosts.size() - hosts.count(of);
 }
 
-nlohmann::ordered_json said_json(const std::string &host, const CoordinatedSnapshot::Said &said)
+nlohmann::ordered_json host_report_json(const std::string &host, const CoordinatedSnapshot::HostReport &host_report)
 {
 	return {{"host", host},
-		{"snapshot", fleet::snapshot_name(said.news.number)},
-		{"time", said.news.time},
-		{"realtime_ns", said.news.realtime_ns},
-		{"frozen_time", said.news.frozen_time},
-		{"frozen_ns", said.news.frozen_ns}};
+		{"snapshot", fleet::snapshot_name(host_report.news.number)},
+		{"time", host_report.news.time},
+		{"realtime_ns", host_report.news.realtime_ns},
+		{"frozen_time", host_report.news.frozen_time},
+		{"frozen_ns", host_report.news.frozen_ns}};
 }
 
 } // namespace
@@ -45,9 +45,10 @@ std::optional<FreezeTime> freeze_time(const CoordinatedSnapshot &snapshot)
 	if (!snapshot.fired || snapshot.froze.empty())
 		return {};
 	FreezeTime time;
-	for (const auto &[host, said] : snapshot.froze) {
-		const double by_arrival_ns = ns_between(snapshot.fired->arrived, said.arrived);
-		const std::int64_t by_clocks_ns = ns_difference(snapshot.fired->news.realtime_ns, said.news.frozen_ns);
+	for (const auto &[host, host_report] : snapshot.froze) {
+		const double by_arrival_ns = ns_between(snapshot.fired->arrived, host_report.arrived);
+		const std::int64_t by_clocks_ns =
+		    ns_difference(snapshot.fired->news.realtime_ns, host_report.news.frozen_ns);
 		const bool is_first = time.last_host.empty();
 		if (is_first || by_arrival_ns > time.by_arrival_ns) {
 			time.last_host = host;
@@ -64,7 +65,7 @@ void KeptCoordinatedSnapshots::add(const std::string &host, bool has_fired, flee
 	if (has_fired != news.cause_host.empty() || news.cause_host == host)
 		return;
 	const auto key = has_fired ? std::pair(host, news.number) : std::pair(news.cause_host, news.cause_number);
-	if (words_ >= max_words || settled_.contains(key) ||
+	if (reports_ >= max_reports || settled_.contains(key) ||
 	    (!waiting_.contains(key) && waiting_.size() + settled_.size() >= max_snapshots))
 		return;
 	const auto [entry, is_new] = waiting_.try_emplace(key);
@@ -74,11 +75,11 @@ void KeptCoordinatedSnapshots::add(const std::string &host, bool has_fired, flee
 		snapshot.number = key.second;
 		snapshot.first_arrival = arrived;
 	}
-	++words_;
+	++reports_;
 	if (!has_fired)
-		snapshot.froze.try_emplace(host, CoordinatedSnapshot::Said{std::move(news), arrived});
+		snapshot.froze.try_emplace(host, CoordinatedSnapshot::HostReport{std::move(news), arrived});
 	else if (!snapshot.fired)
-		snapshot.fired = CoordinatedSnapshot::Said{std::move(news), arrived};
+		snapshot.fired = CoordinatedSnapshot::HostReport{std::move(news), arrived};
 }
 
 std::vector<CoordinatedSnapshot> KeptCoordinatedSnapshots::take_settled(const std::set<std::string> &hosts,
@@ -152,10 +153,10 @@ nlohmann::ordered_json coordinated_json(const CoordinatedSnapshot &snapshot)
 				       {"last_frozen_by_clocks_ns", nullptr}};
 	if (snapshot.fired) {
 		json["trigger"] = snapshot.fired->news.trigger;
-		json["fired"] = said_json(snapshot.host, *snapshot.fired);
+		json["fired"] = host_report_json(snapshot.host, *snapshot.fired);
 	}
-	for (const auto &[host, said] : snapshot.froze)
-		json["froze"].push_back(said_json(host, said));
+	for (const auto &[host, host_report] : snapshot.froze)
+		json["froze"].push_back(host_report_json(host, host_report));
 	if (const auto time = freeze_time(snapshot)) {
 		json["last_frozen_heard_ns"] = time->by_arrival_ns;
 		json["last_frozen_by_clocks_ns"] = time->by_clocks_ns;

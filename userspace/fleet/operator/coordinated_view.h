@@ -25,14 +25,14 @@
 namespace monitor::fleet_operator {
 
 struct CoordinatedSnapshot {
-	struct Said {
+	struct HostReport {
 		fleet::SnapshotNews news;
 		Clock::time_point arrived;
 	};
-	std::string host;                  // whose trigger fired
-	std::uint64_t number = 0;          // of the snapshot there
-	std::optional<Said> fired;         // none: not received
-	std::map<std::string, Said> froze; // by other host
+	std::string host;                        // whose trigger fired
+	std::uint64_t number = 0;                // of the snapshot there
+	std::optional<HostReport> fired;         // none: not received
+	std::map<std::string, HostReport> froze; // by other host
 	Clock::time_point first_arrival;
 };
 
@@ -47,7 +47,7 @@ std::optional<FreezeTime> freeze_time(const CoordinatedSnapshot &snapshot);
 // Reports of one run. Not thread-safe.
 class KeptCoordinatedSnapshots {
 public:
-	static constexpr std::size_t max_snapshots = 10'000, max_words = 400'000;
+	static constexpr std::size_t max_snapshots = 10'000, max_reports = 400'000;
 
 	void add(const std::string &host, bool has_fired, fleet::SnapshotNews news, Clock::time_point arrived);
 	// Snapshots that all of `hosts` have reported, or whose first report is older than `before`; each once.
@@ -56,7 +56,7 @@ public:
 private:
 	std::map<std::pair<std::string, std::uint64_t>, CoordinatedSnapshot> waiting_;
 	std::set<std::pair<std::string, std::uint64_t>> settled_;
-	std::size_t words_ = 0;
+	std::size_t reports_ = 0;
 };
 
 class CoordinatedView {

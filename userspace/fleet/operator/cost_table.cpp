@@ -50,9 +50,11 @@ std::optional<double> sum(const std::optional<double> &a, const std::optional<do
 	return a && b ? std::optional(*a + *b) : std::nullopt;
 }
 
-std::optional<double> quotient(const Number &of, const Number &by)
+std::optional<double> quotient(const Number &dividend, const Number &divisor)
 {
-	return of && by && *by > 0 ? std::optional(static_cast<double>(*of) / static_cast<double>(*by)) : std::nullopt;
+	return dividend && divisor && *divisor > 0
+		   ? std::optional(static_cast<double>(*dividend) / static_cast<double>(*divisor))
+		   : std::nullopt;
 }
 
 Flow flow_of(const Cost &cost, const Number &messages)
@@ -165,21 +167,21 @@ report::Table cost_table(const nlohmann::json &untrusted_accounts)
 	const Cost collector = cost_of(member(cost, "collector")), server = cost_of(member(cost, "server"));
 	const bool is_partly = member(member(cost, "server"), "partly") == true;
 	// What the collector received has passed through the server; through a part of its time an unknown part.
-	const Flow of_server = flow_of(server, is_partly ? Number() : collector.messages);
-	const Flow of_collector = flow_of(collector, collector.messages);
-	add(table, {"server", "", server, collector.bytes, of_server, agents.hosts,
+	const Flow server_flow = flow_of(server, is_partly ? Number() : collector.messages);
+	const Flow collector_flow = flow_of(collector, collector.messages);
+	add(table, {"server", "", server, collector.bytes, server_flow, agents.hosts,
 		    is_partly       ? "at least: part of the run was collected without --hub-pid"
 		    : server.cpu_ns ? ""
 				    : "unknown: see --hub-pid"});
-	add(table, {"collector", "", collector, collector.bytes, of_collector, agents.hosts,
+	add(table, {"collector", "", collector, collector.bytes, collector_flow, agents.hosts,
 		    collector.cpu_ns ? "" : "unknown: it has written none"});
 	const Number cpu_ns = sum(sum(agents.cost.cpu_ns, server.cpu_ns), collector.cpu_ns);
-	const auto utilization = sum(sum(agents.flow.utilization, of_server.utilization), of_collector.utilization);
+	const auto utilization = sum(sum(agents.flow.utilization, server_flow.utilization), collector_flow.utilization);
 	add(table, {"sum",
 		    "",
 		    {cpu_ns, collector.bytes, collector.messages, {}},
 		    collector.bytes,
-		    flow_of_sum(of_collector.rate, utilization),
+		    flow_of_sum(collector_flow.rate, utilization),
 		    0,
 		    !cpu_ns     ? "unknown: that of a part is"
 		    : is_partly ? "at least: the server's was measured in part"

@@ -12,7 +12,7 @@ void KeptAnswers::add(Received received)
 {
 	if (all_.size() >= max_answers || !nonces_.contains(received.answer.nonce))
 		return;
-	if (std::size_t &number = number_[received.host]; number < max_of_host) {
+	if (std::size_t &number = kept_[received.host]; number < max_of_host) {
 		++number;
 		all_.push_back(std::move(received));
 	}
@@ -20,11 +20,11 @@ void KeptAnswers::add(Received received)
 
 FleetView::FleetView(fleet::Connection &connection) : connection_(connection)
 {
-	connection.subscribe("m.hello.*", [state = state_](const auto &message) { state->take_presence(message); });
-	connection.subscribe("m.answer.*", [state = state_](const auto &message) { state->take_answer(message); });
+	connection.subscribe("m.hello.*", [state = state_](const auto &message) { state->receive_presence(message); });
+	connection.subscribe("m.answer.*", [state = state_](const auto &message) { state->receive_answer(message); });
 }
 
-void FleetView::State::take_presence(const fleet::Connection::Message &untrusted_message)
+void FleetView::State::receive_presence(const fleet::Connection::Message &untrusted_message)
 {
 	const auto subject = fleet::parse_subject(untrusted_message.subject);
 	auto presence = fleet::parse_presence(untrusted_message.text());
@@ -42,7 +42,7 @@ void FleetView::State::take_presence(const fleet::Connection::Message &untrusted
 	arrived.notify_all();
 }
 
-void FleetView::State::take_answer(const fleet::Connection::Message &untrusted_message)
+void FleetView::State::receive_answer(const fleet::Connection::Message &untrusted_message)
 {
 	const Clock::time_point now = Clock::now();
 	const auto subject = fleet::parse_subject(untrusted_message.subject);
@@ -60,7 +60,7 @@ bool FleetView::wait(std::chrono::milliseconds patience, const std::function<boo
 	return state_->arrived.wait_for(lock, patience, done);
 }
 
-bool FleetView::call(const std::set<std::string> &hosts, std::chrono::milliseconds patience)
+bool FleetView::request_presence(const std::set<std::string> &hosts, std::chrono::milliseconds patience)
 {
 	connection_.publish(fleet::subject_of("ctl", "all"), "");
 	return wait(patience, [&] {

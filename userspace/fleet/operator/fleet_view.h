@@ -46,7 +46,7 @@ public:
 
 private:
 	std::set<std::string> nonces_;
-	std::map<std::string, std::size_t> number_; // by host
+	std::map<std::string, std::size_t> kept_; // number of answers by host
 	std::vector<Received> all_;
 };
 
@@ -61,7 +61,7 @@ public:
 
 	// Requests presence from all hosts, and waits for these until the time-out. Older agents report once a second
 	// only.
-	bool call(const std::set<std::string> &hosts, std::chrono::milliseconds patience);
+	bool request_presence(const std::set<std::string> &hosts, std::chrono::milliseconds patience);
 
 	// By host. May be called within `done`.
 	std::map<std::string, HostSeen> hosts() const;
@@ -73,8 +73,8 @@ public:
 private:
 	// Shared with the connection's handlers.
 	struct State {
-		void take_presence(const fleet::Connection::Message &untrusted_message);
-		void take_answer(const fleet::Connection::Message &untrusted_message);
+		void receive_presence(const fleet::Connection::Message &untrusted_message);
+		void receive_answer(const fleet::Connection::Message &untrusted_message);
 
 		std::recursive_mutex mutex; // protects the following
 		std::condition_variable_any arrived;

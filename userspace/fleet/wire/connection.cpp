@@ -36,7 +36,7 @@ namespace {
 [[maybe_unused]] const int has_no_atexit = ::OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
 
 constexpr auto between_errors = std::chrono::seconds(10);
-constexpr std::size_t max_said = 32;
+constexpr std::size_t max_reported_problems = 32;
 
 using OptionsPointer = std::unique_ptr<natsOptions, decltype(&natsOptions_Destroy)>;
 using SubscriptionPointer = std::unique_ptr<natsSubscription, decltype(&natsSubscription_Destroy)>;
@@ -67,22 +67,22 @@ HubProblem problem_of(natsStatus status)
 	}
 }
 
-void need(natsStatus status, const char *what)
+void expect_ok(natsStatus status, const char *what)
 {
 	if (status != NATS_OK)
 		throw Error("{}: {} ({})", what, text_or_nothing(nats_GetLastError(nullptr)),
 			    natsStatus_GetText(status));
 }
 
-void need_certificate_texts(natsOptions *options, const ConnectionOptions &wanted)
+void set_certificate_texts(natsOptions *options, const ConnectionOptions &wanted)
 {
-	need(natsOptions_SetCATrustedCertificates(options, wanted.ca_pem.c_str()),
-	     "the authority's certificate is none");
-	need(natsOptions_SetCertificatesChain(options, wanted.certificate_pem.c_str(), wanted.key_pem.c_str()),
-	     "the certificate and its key do not belong together");
+	expect_ok(natsOptions_SetCATrustedCertificates(options, wanted.ca_pem.c_str()),
+		  "the authority's certificate is none");
+	expect_ok(natsOptions_SetCertificatesChain(options, wanted.certificate_pem.c_str(), wanted.key_pem.c_str()),
+		  "the certificate and its key do not belong together");
 }
 
-void need_certificate_files(natsOptions *options, const ConnectionOptions &wanted, const HubAddress &hub)
+void set_certificate_files(natsOptions *options, const ConnectionOptions &wanted, const HubAddress &hub)
 {
 	for (const auto &[option, path] :
 	     {std::pair("--ca", wanted.ca_file), std::pair("--cert", wanted.certificate_file),
@@ -91,41 +91,42 @@ void need_certificate_files(natsOptions *options, const ConnectionOptions &wante
 			throw Error("--hub {} needs {} FILE, as `monitor fleet init` writes it", hub.url(), option);
 		open_file(path, O_RDONLY);
 	}
-	need(natsOptions_LoadCATrustedCertificates(options, wanted.ca_file.c_str()),
-	     fmt::format("--ca {} has no certificate", wanted.ca_file).c_str());
-	need(natsOptions_LoadCertificatesChain(options, wanted.certificate_file.c_str(), wanted.key_file.c_str()),
-	     fmt::format("--cert {} and --key {} are not a certificate and its key", wanted.certificate_file,
-			 wanted.key_file)
-		 .c_str());
+	expect_ok(natsOptions_LoadCATrustedCertificates(options, wanted.ca_file.c_str()),
+		  fmt::format("--ca {} has no certificate", wanted.ca_file).c_str());
+	expect_ok(natsOptions_LoadCertificatesChain(options, wanted.certificate_file.c_str(), wanted.key_file.c_str()),
+		  fmt::format("--cert {} and --key {} are not a certificate and its key", wanted.certificate_file,
+			      wanted.key_file)
+		      .c_str());
 }
 
-void need_certificates(natsOptions *options, const ConnectionOptions &wanted, const HubAddress &hub)
+void set_certificates(natsOptions *options, const ConnectionOptions &wanted, const HubAddress &hub)
 {
-	need(natsOptions_SetSecure(options, true), "this libnats has no TLS");
+	expect_ok(natsOptions_SetSecure(options, true), "this libnats has no TLS");
 	if (wanted.key_pem.empty())
-		need_certificate_files(options, wanted, hub);
+		set_certificate_files(options, wanted, hub);
 	else
-		need_certificate_texts(options, wanted);
+		set_certificate_texts(options, wanted);
 	const std::string &name = wanted.expected_host.empty() ? hub.host : wanted.expected_host;
-	need(natsOptions_SetExpectedHostname(options, name.c_str()), "cannot expect a name in the hub's certificate");
+	expect_ok(natsOptions_SetExpectedHostname(options, name.c_str()),
+		  "cannot expect a name in the hub's certificate");
 }
 
 OptionsPointer make_options(const ConnectionOptions &wanted, const HubAddress &hub)
 {
 	natsOptions *made = nullptr;
-	need(natsOptions_Create(&made), "cannot set up libnats");
+	expect_ok(natsOptions_Create(&made), "cannot set up libnats");
 	OptionsPointer options(made, natsOptions_Destroy);
 	const char *const what = "libnats refuses an option";
-	need(natsOptions_SetURL(made, hub.url().c_str()), what);
-	need(natsOptions_SetName(made, wanted.name.c_str()), what);
-	need(natsOptions_SetAllowReconnect(made, false), what);
-	need(natsOptions_SetTimeout(made, wanted.timeout.count()), what);
-	need(natsOptions_SetWriteDeadline(made, wanted.write_timeout.count()), what);
-	need(natsOptions_SetPingInterval(made, wanted.ping_interval.count()), what);
-	need(natsOptions_SetMaxPingsOut(made, 2), what);
-	need(natsOptions_SetSendAsap(made, wanted.is_urgent), what);
+	expect_ok(natsOptions_SetURL(made, hub.url().c_str()), what);
+	expect_ok(natsOptions_SetName(made, wanted.name.c_str()), what);
+	expect_ok(natsOptions_SetAllowReconnect(made, false), what);
+	expect_ok(natsOptions_SetTimeout(made, wanted.timeout.count()), what);
+	expect_ok(natsOptions_SetWriteDeadline(made, wanted.write_timeout.count()), what);
+	expect_ok(natsOptions_SetPingInterval(made, wanted.ping_interval.count()), what);
+	expect_ok(natsOptions_SetMaxPingsOut(made, 2), what);
+	expect_ok(natsOptions_SetSendAsap(made, wanted.is_urgent), what);
 	if (hub.tls)
-		need_certificates(made, wanted, hub);
+		set_certificates(made, wanted, hub);
 	return options;
 }
 
@@ -192,7 +193,7 @@ struct Connection::Parts {
 	bool ready = false;        // `connection` is open, and the server has the subscriptions
 	bool write_failed = false; // half a message may have been written
 	std::string problem;
-	std::set<std::string> said; // problems reported since the last connection
+	std::set<std::string> reported; // problems reported since the last connection
 	std::shared_ptr<natsConnection> connection;
 	std::vector<std::unique_ptr<Subscribed>> subscribed;
 	std::vector<SubscriptionPointer> subscriptions; // of `connection`
@@ -226,12 +227,12 @@ void Connection::Parts::on_error(natsConnection *connection, natsSubscription *s
 	});
 }
 
-bool Connection::Parts::subscribe_now(natsConnection *to, const Subscribed &wanted_one)
+bool Connection::Parts::subscribe_now(natsConnection *to, const Subscribed &subscription)
 {
 	natsSubscription *made = nullptr;
-	if (natsConnection_Subscribe(&made, to, wanted_one.subject.c_str(), deliver, wanted_one.number) != NATS_OK)
+	if (natsConnection_Subscribe(&made, to, subscription.subject.c_str(), deliver, subscription.number) != NATS_OK)
 		return false;
-	natsSubscription_SetPendingLimits(made, wanted_one.limits.messages, wanted_one.limits.bytes);
+	natsSubscription_SetPendingLimits(made, subscription.limits.messages, subscription.limits.bytes);
 	subscriptions.emplace_back(made, natsSubscription_Destroy);
 	return true;
 }
@@ -242,8 +243,8 @@ bool Connection::Parts::open(const HubAddress &hub, std::string &why)
 	natsConnection *made = nullptr;
 	try {
 		const OptionsPointer options = make_options(wanted, hub);
-		need(natsOptions_SetClosedCB(options.get(), on_closed, number), "no callback");
-		need(natsOptions_SetErrorHandler(options.get(), on_error, number), "no callback");
+		expect_ok(natsOptions_SetClosedCB(options.get(), on_closed, number), "no callback");
+		expect_ok(natsOptions_SetErrorHandler(options.get(), on_error, number), "no callback");
 		const natsStatus status = natsConnection_Connect(&made, options.get());
 		if (status != NATS_OK) {
 			const std::string detail = text_or_nothing(nats_GetLastError(nullptr));
@@ -270,7 +271,7 @@ bool Connection::Parts::open(const HubAddress &hub, std::string &why)
 	const std::lock_guard lock(mutex);
 	ready = true;
 	problem.clear();
-	said.clear();
+	reported.clear();
 	changed.notify_all();
 	return true;
 }
@@ -308,9 +309,9 @@ void Connection::Parts::set_problem(const std::string &why)
 		if (stopping)
 			return;
 		problem = why;
-		if (said.size() >= max_said)
-			said.clear();
-		if (!said.insert(why).second)
+		if (reported.size() >= max_reported_problems)
+			reported.clear();
+		if (!reported.insert(why).second)
 			return;
 	}
 	if (events.lost)

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_kind_bytes = 16, max_run_bytes = 64;
 constexpr std::size_t max_command_words = 256, max_word_bytes = 16384, max_why_bytes = 256;
-constexpr std::uint64_t max_travel_ns = 500'000'000; // longest transit of a command from the operator to a host
+constexpr std::uint64_t max_transit_ns = 500'000'000; // longest transit of a command from the operator to a host
 
 bool is_nonce(const std::string &text)
 {
@@ -33,7 +33,7 @@ bool is_one_line(const std::string &text)
 
 // Parses the fields for the forwarding policy and the window. Returns the reason of a refusal, as the end of a message;
 // "": well-formed.
-std::string take_window(const nlohmann::json &text, ControlMessage &message)
+std::string parse_window(const nlohmann::json &text, ControlMessage &message)
 {
 	message.forward = text_field(text, "forward", max_kind_bytes).value_or("");
 	message.store = text_field(text, "store", max_kind_bytes).value_or("");
@@ -47,7 +47,7 @@ std::string take_window(const nlohmann::json &text, ControlMessage &message)
 }
 
 // Returns the reason of a refusal, as the end of a message; "": well-formed.
-std::string take_message(const nlohmann::json &text, ControlMessage &message)
+std::string parse_message(const nlohmann::json &text, ControlMessage &message)
 {
 	const auto kind = text_field(text, "kind", max_kind_bytes), nonce = text_field(text, "nonce", nonce_digits),
 		   run = text_field(text, "run", max_run_bytes);
@@ -66,7 +66,7 @@ std::string take_message(const nlohmann::json &text, ControlMessage &message)
 	message.expires_ns = *expires;
 	message.hosts = std::move(*hosts);
 	message.start_ns = number_field(text, "start_ns").value_or(0);
-	if (std::string problem = take_window(text, message); !problem.empty())
+	if (std::string problem = parse_window(text, message); !problem.empty())
 		return problem;
 	const nlohmann::json *options = json_field(text, "options");
 	message.options = options ? *options : nlohmann::json::object();
@@ -87,7 +87,7 @@ std::string take_message(const nlohmann::json &text, ControlMessage &message)
 }
 
 // The fields that every version has, so that the operator receives the refusal.
-void take_address(const nlohmann::json &text, std::string_view host, CheckedControl &checked)
+void parse_address(const nlohmann::json &text, std::string_view host, CheckedControl &checked)
 {
 	auto nonce = text_field(text, "nonce", nonce_digits), run = text_field(text, "run", max_run_bytes);
 	const auto hosts = texts_field(text, "hosts", max_addressed_hosts, max_host_name);
@@ -171,11 +171,11 @@ CheckedControl check_control(std::string_view untrusted_envelope, const PublicKe
 		return refused("the signature is not the operator's: was the key of another fleet copied here?");
 	const nlohmann::json text = parse_json(*untrusted_text);
 	if (number_field(text, "version") != control_version) {
-		take_address(text, host, checked);
+		parse_address(text, host, checked);
 		return refused(fmt::format("it is not of version {}: use the same version of monitor on all hosts",
 					   control_version));
 	}
-	if (std::string problem = take_message(text, checked.message); !problem.empty())
+	if (std::string problem = parse_message(text, checked.message); !problem.empty())
 		return refused(std::move(problem));
 	checked.is_authentic = true;
 	checked.is_for_others = std::ranges::find(checked.message.hosts, host) == checked.message.hosts.end();
@@ -190,7 +190,7 @@ std::uint64_t start_delay_ns(const ControlMessage &message, std::uint64_t now_ns
 		return 0;
 	const std::uint64_t lead = message.start_ns - message.issued_ns;
 	const std::uint64_t by_clock = message.start_ns > now_ns ? message.start_ns - now_ns : 0;
-	return std::clamp(by_clock, lead - std::min(lead, max_travel_ns), lead);
+	return std::clamp(by_clock, lead - std::min(lead, max_transit_ns), lead);
 }
 
 } // namespace monitor::fleet

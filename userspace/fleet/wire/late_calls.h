@@ -45,7 +45,7 @@ public:
 
 private:
 	struct Entry {
-		explicit Entry(Target *of) : target(of) {}
+		explicit Entry(Target *called_object) : target(called_object) {}
 		std::mutex running;
 		Target *target;
 	};
@@ -56,8 +56,8 @@ private:
 		std::unordered_map<std::uintptr_t, std::shared_ptr<Entry>> entries;
 	};
 
-	// Null: it was removed. `takes`: remove it.
-	static std::shared_ptr<Entry> find(void *number, bool takes)
+	// Null: it was removed. `removes`: remove it.
+	static std::shared_ptr<Entry> find(void *number, bool removes)
 	{
 		Table &table = LateCalls::table();
 		const std::lock_guard lock(table.mutex);
@@ -65,7 +65,7 @@ private:
 		if (found == table.entries.end())
 			return nullptr;
 		const std::shared_ptr<Entry> entry = found->second;
-		if (takes)
+		if (removes)
 			table.entries.erase(found);
 		return entry;
 	}

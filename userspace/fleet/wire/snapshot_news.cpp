@@ -54,11 +54,11 @@ std::optional<SnapshotNews> parse_snapshot_news(std::string_view untrusted_text)
 	SnapshotNews news{*run, *number, *trigger, *time, *realtime, *frozen_time, *frozen, "", 0};
 	if (const nlohmann::json *cause = json_field(json, "cause")) {
 		const auto host = text_field(*cause, "host", max_host_name);
-		const auto of = number_field(*cause, "snapshot");
-		if (!host || !is_host_name(*host) || !of || *of > max_snapshot)
+		const auto cause_number = number_field(*cause, "snapshot");
+		if (!host || !is_host_name(*host) || !cause_number || *cause_number > max_snapshot)
 			return {};
 		news.cause_host = *host;
-		news.cause_number = *of;
+		news.cause_number = *cause_number;
 	}
 	return news;
 }
