@@ -148,7 +148,7 @@ void add_check(CLI::App &app, int &exit_code)
 	add_option(*command, "--violations", "N", arguments->violations,
 		   "show at most N violations per rule (default: 5)")
 	    ->needs("--rules")
-	    ->check(number_of_rows);
+	    ->check(row_count_error);
 	add_message_options(*command, arguments->sync, arguments->key,
 			    "also check that no message between hosts arrives before it was sent");
 	refuse_selection(*command, "a check is of a whole trace; monitor report shows a part of it");

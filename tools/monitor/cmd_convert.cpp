@@ -265,23 +265,23 @@ private:
 
 int convert_stacks(const ConvertArguments &arguments, const std::string &path)
 {
-	const StacksOrWaits from(arguments);
+	const StacksOrWaits source(arguments);
 	const auto is_empty = [](const report::Profile &profile) { return profile.stacks.empty(); };
-	if (!arguments.selection.is_all() && std::ranges::all_of(from.profiles(), is_empty))
+	if (!arguments.selection.is_all() && std::ranges::all_of(source.profiles(), is_empty))
 		throw nothing_matches();
 	exporting::Output output(path);
-	const report::Profile &first = from.profiles().front();
+	const report::Profile &first = source.profiles().front();
 	if (arguments.format().format == Target::folded)
 		output.append(report::folded_text(first));
 	else if (arguments.format().format == Target::pprof)
-		exporting::write_pprof(first, from.origin(), output);
+		exporting::write_pprof(first, source.origin(), output);
 	else
-		exporting::write_speedscope(from.profiles(), from.origin(), output);
+		exporting::write_speedscope(source.profiles(), source.origin(), output);
 	output.finish();
-	print_written(path, output.size_bytes(), from.content(),
-		      missing_text({0, 0, 0, {}, from.losses()}, from.info(), false));
-	print_unknown(from.info());
-	return print_problems(from.trace().problems());
+	print_written(path, output.size_bytes(), source.content(),
+		      missing_text({0, 0, 0, {}, source.losses()}, source.info(), false));
+	print_unknown(source.info());
+	return print_problems(source.trace().problems());
 }
 
 // Returns the exit code.

@@ -131,7 +131,7 @@ void add_diff(CLI::App &app, int &exit_code)
 	    ->check(CLI::IsMember(kind_names()));
 	add_option(*command, "--top", "N", arguments->top,
 		   "print at most N rows of each ranking (0: all; default in text: 20)")
-	    ->check(number_of_rows);
+	    ->check(row_count_error);
 	command->add_flag("--json", arguments->json,
 			  "print JSON: {before, after, notes, totals, rows, tests}, times in ns");
 	command->add_flag("--csv", arguments->csv, "print comma-separated values, times in ns")->excludes("--json");

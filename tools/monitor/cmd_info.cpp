@@ -180,15 +180,15 @@ nlohmann::ordered_json fetched_json(const trace::Trace &trace)
 void print_generic_ctf(const trace::Trace &trace, const std::string &run, const report::Summary &summary,
 		       const report::Table &classes)
 {
-	const auto said = [&](const char *name) {
+	const auto env_text = [&](const char *name) {
 		const std::string *value = trace.description().find_env(name);
 		return value ? *value : std::string();
 	};
-	print_line("tracer", said("tracer_name"));
-	print_line("domain", said("domain"));
-	print_line("host", said("hostname"));
-	print_line("kernel", said("kernel_release"));
-	print_line("session", said("trace_name"));
+	print_line("tracer", env_text("tracer_name"));
+	print_line("domain", env_text("domain"));
+	print_line("host", env_text("hostname"));
+	print_line("kernel", env_text("kernel_release"));
+	print_line("session", env_text("trace_name"));
 	print_line("streams", std::to_string(trace.streams().size()));
 	for (const trace::FetchedPart &part : trace::fetched_parts(trace))
 		print_line("fetched", part.text());

@@ -64,7 +64,7 @@ std::uint64_t bound_ns(const std::string &text)
 }
 
 // DIR=OFFSET or DIR=OFFSET,BOUND
-void take_clock(const std::string &text, std::vector<Part> &parts)
+void apply_clock_option(const std::string &text, std::vector<Part> &parts)
 {
 	const std::size_t equal = text.rfind('='), comma = text.find(',', equal);
 	if (equal == std::string::npos)
@@ -165,7 +165,7 @@ void align_by_lines(const collection::Exchanged &exchanged, const trace::Trace &
 }
 
 // A message received before it was sent proves that a given bound is too small, but gives no new bound.
-void doubt_given(const collection::Exchanged &exchanged, const trace::Clock &clock, Part &part)
+void check_given_bound(const collection::Exchanged &exchanged, const trace::Clock &clock, Part &part)
 {
 	const std::uint64_t needed = collection::contradiction_ns(exchanged.samples, clock, part.shift_ns);
 	if (!part.bound_ns || needed <= *part.bound_ns)
@@ -184,7 +184,7 @@ void align_by_messages(const MergeArguments &arguments, std::vector<trace::Trace
 		const collection::Exchanged exchanged = collection::exchanged(
 		    first, traces.front().description().clock, collection::find_messages(traces[i], text));
 		if (part.how == "given") {
-			doubt_given(exchanged, clock, part);
+			check_given_bound(exchanged, clock, part);
 			continue;
 		}
 		if (exchanged.forth + exchanged.back == 0)
@@ -257,7 +257,7 @@ std::vector<Part> parts_of(const MergeArguments &arguments, std::vector<trace::T
 	}
 	align_same_boot(traces, parts);
 	for (const std::string &clock : arguments.clocks)
-		take_clock(clock, parts);
+		apply_clock_option(clock, parts);
 	if (!arguments.sync.empty())
 		align_by_messages(arguments, traces, parts);
 	round_to_ticks(traces, parts);

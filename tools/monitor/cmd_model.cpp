@@ -47,7 +47,7 @@ model::Recording read(const std::string &directory, const ModelArguments &argume
 	return model::read_recording(directory, arguments.comms);
 }
 
-int learn(const ModelArguments &arguments)
+int learn_model(const ModelArguments &arguments)
 {
 	if (!arguments.check.empty() || arguments.record_options)
 		throw Error("{} is not a model: --check and --record-options need one, which `monitor model DIR... -o "
@@ -66,7 +66,7 @@ int learn(const ModelArguments &arguments)
 	return 0;
 }
 
-int use(const ModelArguments &arguments)
+int use_model(const ModelArguments &arguments)
 {
 	if (arguments.inputs.size() > 1)
 		throw Error("{} is a model: name it alone, and a recording to compare it with after --check",
@@ -86,7 +86,7 @@ int use(const ModelArguments &arguments)
 int run_model(const ModelArguments &arguments)
 {
 	try {
-		return is_model_file(arguments.inputs.front()) ? use(arguments) : learn(arguments);
+		return is_model_file(arguments.inputs.front()) ? use_model(arguments) : learn_model(arguments);
 	} catch (const model::Refused &reason) {
 		print_error(reason.what());
 		return refused;

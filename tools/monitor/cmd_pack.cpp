@@ -30,16 +30,16 @@ int run_pack(const PackArguments &arguments)
 	options.debug_directories = arguments.debug_directories;
 	options.lines = true;
 	trace::Trace trace = open_trace({arguments.directory}, arguments.tdl);
-	reports::FoldedStacks of(trace, {}, std::move(options));
+	reports::FoldedStacks folded(trace, {}, std::move(options));
 	for (const auto &[name, by] : report::stack_groupings)
-		of.stacks->tree(by);
-	const symbols::PackedFrames found = of.stacks->symbolizer().found();
+		folded.stacks->tree(by);
+	const symbols::PackedFrames found = folded.stacks->symbolizer().found();
 	const std::string text = symbols::packed_frames_text(found);
 	const std::string directory = arguments.directory + "/.monitor/";
 	replace_file(directory + "frames", text, 0600);
-	if (of.info.complete())
+	if (folded.info.complete())
 		::unlink((directory + "kallsyms").c_str()); // `frames` has the symbols that are used
-	reports::print_missing(of.stacks->symbolizer());
+	reports::print_missing(folded.stacks->symbolizer());
 	print_problems(trace.problems());
 	fmt::print("{}: the names of {} addresses are in the trace now, {} kB\n", printable(arguments.directory),
 		   found.in_files.size() + found.made.size(), (text.size() + 999) / 1000);

@@ -134,36 +134,36 @@ bool command(query::Database &database, const std::string &line)
 class Prompt {
 public:
 	Prompt(query::Database &database, report::Format format)
-	    : database_(database), format_(format), is_person_(::isatty(STDIN_FILENO) != 0)
+	    : database_(database), format_(format), is_interactive_(::isatty(STDIN_FILENO) != 0)
 	{
 	}
 
 	int run()
 	{
-		if (is_person_)
+		if (is_interactive_)
 			fmt::print("SQL over a trace; .help shows the commands\n");
 		std::string line;
-		for (ask(); std::getline(std::cin, line); ask())
-			if (!take(line))
+		for (print_prompt(); std::getline(std::cin, line); print_prompt())
+			if (!add_line(line))
 				return exit_code_;
 		if (database_.is_interrupted())
 			return exit_interrupted;
-		take_all();
-		if (is_person_)
+		run_text();
+		if (is_interactive_)
 			fmt::print("\n");
 		return exit_code_;
 	}
 
 private:
-	void ask() const
+	void print_prompt() const
 	{
-		if (is_person_)
+		if (is_interactive_)
 			fmt::print("{}", text_.empty() ? "monitor> " : "    ...> ");
 		std::fflush(stdout);
 	}
 
 	// False: end the prompt.
-	bool take(const std::string &line)
+	bool add_line(const std::string &line)
 	{
 		if (text_.empty() && line.starts_with("."))
 			return guarded([&] { return command(database_, line); });
@@ -173,7 +173,7 @@ private:
 		if (text_.find_first_not_of(" \t\n") == std::string::npos)
 			text_.clear();
 		const bool may_end = line.find(';') != std::string::npos; // saves scanning the whole text
-		return !may_end || !sqlite3_complete(text_.c_str()) || take_all();
+		return !may_end || !sqlite3_complete(text_.c_str()) || run_text();
 	}
 	bool refuse_long()
 	{
@@ -183,7 +183,7 @@ private:
 				    max_statement_bytes);
 		});
 	}
-	bool take_all()
+	bool run_text()
 	{
 		const std::string sql = std::exchange(text_, "");
 		return guarded([&] { return run_query(database_, sql, format_); });
@@ -196,15 +196,15 @@ private:
 		} catch (const Error &error) {
 			std::fflush(stdout);
 			print_error(error.what());
-			exit_code_ = is_person_ ? 0 : database_.is_interrupted() ? exit_interrupted : 1;
+			exit_code_ = is_interactive_ ? 0 : database_.is_interrupted() ? exit_interrupted : 1;
 			database_.clear_interrupt();
-			return is_person_;
+			return is_interactive_;
 		}
 	}
 
 	query::Database &database_;
 	report::Format format_;
-	bool is_person_;
+	bool is_interactive_;
 	std::string text_; // of an unfinished statement
 	int exit_code_ = 0;
 };
@@ -220,7 +220,7 @@ void expect_statements(const QueryOptions &options)
 				    sql, options.directory, sql);
 }
 
-int ask(const QueryOptions &options)
+int query_trace(const QueryOptions &options)
 {
 	expect_statements(options);
 	trace::Trace trace = open_trace({options.directory}, options.tdl);
@@ -273,7 +273,7 @@ void add_query(CLI::App &app, int &exit_code)
 	    "  monitor query DIR \"SELECT time, thread, fields FROM events('ret < 0 and name == \\\"sys_exit\\\"')\"\n"
 	    "  monitor query DIR --csv 'SELECT name, sum(duration_ns) FROM activities GROUP BY name'\n"
 	    "  monitor query DIR");
-	command->callback([options, &exit_code] { exit_code = ask(*options); });
+	command->callback([options, &exit_code] { exit_code = query_trace(*options); });
 }
 
 } // namespace monitor

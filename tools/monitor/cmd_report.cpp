@@ -47,7 +47,7 @@ struct ReportArguments : reports::Question {
 };
 
 // The last word, if it is the name of a report.
-void take_report(ReportArguments &arguments)
+void parse_report_name(ReportArguments &arguments)
 {
 	arguments.report = all_reports().front();
 	const auto named = std::ranges::find_if(all_reports(), [&](const reports::Report *report) {
@@ -193,7 +193,7 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 		   "of requests: the parameter whose value the events of one have in common");
 	add_option(command, "--sort", "COLUMN", arguments.sort, "sort by this column (default: CPU time or total)");
 	add_option(command, "--top", "N", arguments.top, "print at most N rows (0: all; default in text: 40)")
-	    ->check(number_of_rows);
+	    ->check(row_count_error);
 	command.add_flag("--json", arguments.json,
 			 "print JSON: {rows, cpus, summary; ratios, measurements}, times in ns");
 	command.add_flag("--csv", arguments.csv, "print comma-separated values, times in ns")->excludes("--json");
@@ -262,7 +262,7 @@ void add_report(CLI::App &app, int &exit_code)
 			arguments->top = ~std::size_t(0);
 		arguments->width = arguments->wide ? 0 : terminal_width();
 		arguments->look = terminal_look();
-		take_report(*arguments);
+		parse_report_name(*arguments);
 		if (arguments->report == &reports::help_report)
 			for (const reports::Report *report : all_reports())
 				fmt::print("{:<15}{}\n", report->name, report->line);

@@ -101,8 +101,8 @@ std::size_t max_rows_of(const StatArguments &arguments, std::size_t in_text)
 
 // Sorts, truncates and plots the table as the options require. `row`: the row that a plot is of. Returns the number of
 // hidden rows.
-std::size_t prepare(report::Table &table, const StatArguments &arguments, const char *sorted_by, Charts &charts,
-		    const std::string &row = "")
+std::size_t prepare_table(report::Table &table, const StatArguments &arguments, const char *sorted_by, Charts &charts,
+			  const std::string &row = "")
 {
 	table.sort_by(table.column(arguments.sort.empty() ? sorted_by : arguments.sort));
 	const std::size_t before = table.rows.size();
@@ -115,7 +115,7 @@ std::size_t prepare(report::Table &table, const StatArguments &arguments, const 
 // A table on standard output, in the requested format.
 void print_figures(report::Table table, const StatArguments &arguments, const char *sorted_by, Charts &charts)
 {
-	const std::size_t hidden = prepare(table, arguments, sorted_by, charts);
+	const std::size_t hidden = prepare_table(table, arguments, sorted_by, charts);
 	if (arguments.plot.in_text)
 		fmt::print("{}", plot_text({charts.back()}));
 	else
@@ -195,7 +195,7 @@ void print_rows(report::Table table, const Rows &rows, const ThreadTable &thread
 		const StatArguments &arguments, Charts &charts)
 {
 	if (arguments.json && arguments.histogram) {
-		prepare(table, arguments, "count", charts);
+		prepare_table(table, arguments, "count", charts);
 		fmt::print("{{\"rows\": {}, \"histograms\": {}}}\n", report::to_json(table),
 			   report::histograms_json(rows, threads, ticks));
 	} else {
@@ -230,7 +230,7 @@ void print_counts(trace::Trace &trace, const StatArguments &arguments, const Que
 }
 
 // Whether grouping by these keys needs state from before the selected events.
-bool derives(const Keys &keys, const Question &question, const trace::Trace &trace)
+bool needs_earlier_events(const Keys &keys, const Question &question, const trace::Trace &trace)
 {
 	return std::ranges::any_of(trace.description().classes(), [&](const auto &cls) {
 		return keys.derives(*cls) && (question.classes.empty() || question.classes[cls->index]) &&
@@ -242,7 +242,7 @@ void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Ques
 {
 	Keys by(split_names(arguments.by, "--by"), trace.description(), trace.begin_time(), "--by");
 	question.needs_threads = by.needs_threads();
-	question.needs_names = derives(by, question, trace);
+	question.needs_names = needs_earlier_events(by, question, trace);
 	// the time between events of a process cannot be derived from those of its threads
 	const ThreadTable threads = by.has_processes() ? threads_of(trace, question) : ThreadTable();
 	by.set_threads(threads);
@@ -262,7 +262,8 @@ void print_values(trace::Trace &trace, const StatArguments &arguments, Question 
 	if (value.is_real() && arguments.histogram)
 		throw Error("--histogram has bins of integers, and {} is a real number", printable(arguments.value));
 	question.needs_threads = by.needs_threads() || value.needs_threads();
-	question.needs_names = derives(by, question, trace) || derives(value, question, trace);
+	question.needs_names =
+	    needs_earlier_events(by, question, trace) || needs_earlier_events(value, question, trace);
 	auto found = survey(trace, question, [&] { return Values(value, by); });
 	found.fold.rows().join_processes(found.threads);
 	const Rows &rows = found.fold.rows();
@@ -324,7 +325,7 @@ void print_json(const Table &table, const std::vector<Pairs> &all, const ThreadT
 	fmt::print("{{\"activities\": [");
 	for (const Pairs &pairs : all) {
 		report::Table rows = table_of(pairs, threads, clock);
-		prepare(rows, arguments, "total_ns", charts, pairs.definition().name);
+		prepare_table(rows, arguments, "total_ns", charts, pairs.definition().name);
 		if (arguments.histogram)
 			print_histograms(pairs.rows(), threads, &clock, arguments, charts);
 		fmt::print("{}{{\"activity\": {}, \"rows\": {}, \"unpaired\": {}", &pairs == all.data() ? "" : ",\n",
@@ -344,7 +345,7 @@ void print_csv(const std::vector<Pairs> &all, const ThreadTable &threads, const 
 	std::vector<std::pair<std::string, report::Table>> parts;
 	for (const Pairs &pairs : all) {
 		parts.emplace_back(pairs.definition().name, table_of(pairs, threads, clock));
-		prepare(parts.back().second, arguments, "total_ns", charts, pairs.definition().name);
+		prepare_table(parts.back().second, arguments, "total_ns", charts, pairs.definition().name);
 		if (const std::string unpaired = report::unpaired_text(pairs); !unpaired.empty())
 			print_note("{}: not measured: {}\n", printable(pairs.definition().name), unpaired);
 	}
@@ -494,7 +495,7 @@ void add_options(CLI::App &command, StatArguments &arguments)
 	    ->excludes(counts);
 	add_option(command, "--sort", "COLUMN", arguments.sort, "sort by this column");
 	add_option(command, "--top", "N", arguments.top, "print at most N rows (0: all; default in text: 40)")
-	    ->check(number_of_rows);
+	    ->check(row_count_error);
 	add_option(command, "--threads", "N", arguments.threads, "read on N CPUs (default: all)")
 	    ->check(CLI::Range(1u, 1024u));
 	add_plot_options(command, arguments.plot);

@@ -260,7 +260,7 @@ void add_options(CLI::App &command, StatesArguments &arguments)
 	    ->excludes("--runs");
 	add_option(command, "--top", "N", arguments.top,
 		   "print at most N rows, or with --each N CPUs or threads (0: all; default in text: 40, 10)")
-	    ->check(number_of_rows);
+	    ->check(row_count_error);
 	command.add_flag("--json", arguments.json, "print JSON instead of text");
 	command.add_flag("--csv", arguments.csv, "print CSV instead of text")
 	    ->excludes("--json")

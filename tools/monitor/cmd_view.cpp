@@ -114,7 +114,7 @@ void write_page(const view::Picture &picture, const std::string &path)
 // Returns when it is interrupted.
 void serve(const ViewArguments &arguments, const HttpServer::Answer &answer, const std::function<void()> &stop)
 {
-	const sigset_t ends = that_end({SIGINT, SIGTERM, SIGHUP});
+	const sigset_t end_signals = that_end({SIGINT, SIGTERM, SIGHUP});
 	HttpServer server(arguments.port, random_hex(128), answer);
 	std::optional<RedirectFile> redirect;
 	if (!arguments.no_browser && has_desktop())
@@ -132,7 +132,7 @@ void serve(const ViewArguments &arguments, const HttpServer::Answer &answer, con
 		open_browser(redirect->path());
 	const std::jthread waits([&] {
 		int signal = 0;
-		::sigwait(&ends, &signal);
+		::sigwait(&end_signals, &signal);
 		stop();
 		server.stop();
 	});
@@ -185,10 +185,10 @@ std::vector<view::Hosts::Recording> open_collection(const std::string &directory
 }
 
 // Blocks, for all threads, the signals that serve() waits for.
-void block_ends()
+void block_end_signals()
 {
-	const sigset_t ends = that_end({SIGINT, SIGTERM, SIGHUP});
-	::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+	const sigset_t end_signals = that_end({SIGINT, SIGTERM, SIGHUP});
+	::pthread_sigmask(SIG_BLOCK, &end_signals, nullptr);
 }
 
 int view_collection(const ViewArguments &arguments, const std::vector<std::string> &recordings)
@@ -198,7 +198,7 @@ int view_collection(const ViewArguments &arguments, const std::vector<std::strin
 		    "{} has the recordings of several hosts, and -o and --layout are for one: name {}, for example",
 		    printable(arguments.directories.front()), printable(recordings.front()));
 	auto opened = open_collection(arguments.directories.front(), recordings);
-	block_ends();
+	block_end_signals();
 	view::Hosts hosts(std::move(opened), !arguments.no_cache);
 	return show(arguments, hosts);
 }
@@ -225,7 +225,7 @@ int run_view(const ViewArguments &arguments)
 		write_page(picture, arguments.output);
 		return print_problems(picture.problems());
 	}
-	block_ends();
+	block_end_signals();
 	if (directories.size() == 1) {
 		view::Loading loading(directories, std::move(trace), !arguments.no_cache, std::move(layout));
 		return show(arguments, loading);

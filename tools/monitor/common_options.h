@@ -60,7 +60,7 @@ inline CLI::Option *add_message_options(CLI::App &command, std::vector<std::stri
 }
 
 // CLI11 validator: the error, or "". CLI11 would accept -1 as the largest number.
-inline std::string number_of_rows(const std::string &text)
+inline std::string row_count_error(const std::string &text)
 {
 	constexpr std::size_t max_digits = 18;
 	return text.find_first_not_of("0123456789") == std::string::npos && text.size() <= max_digits

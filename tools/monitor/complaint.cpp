@@ -20,9 +20,9 @@ const CLI::App &chosen(const CLI::App &app)
 	return parsed.empty() ? app : chosen(*parsed.back());
 }
 
-std::string words(const CLI::App &command)
+std::string command_path(const CLI::App &command)
 {
-	const std::string before = command.get_parent() ? words(*command.get_parent()) + " " : "";
+	const std::string before = command.get_parent() ? command_path(*command.get_parent()) + " " : "";
 	return before + command.get_name();
 }
 
@@ -44,7 +44,7 @@ std::vector<std::string> names_of_options(const CLI::App &command)
 }
 
 // As in --help: AFTER, --to FORMAT.
-std::string written(const CLI::Option &option)
+std::string usage_text(const CLI::Option &option)
 {
 	const std::string &value = option.get_option_text();
 	if (option.get_positional())
@@ -55,25 +55,25 @@ std::string written(const CLI::Option &option)
 std::string what_is_missing(const CLI::App &command, const std::string &name)
 {
 	if (name == "A subcommand")
-		return fmt::format("{} needs one of its commands: {}", words(command),
+		return fmt::format("{} needs one of its commands: {}", command_path(command),
 				   fmt::join(names_of_subcommands(command), ", "));
-	std::string missing = name, usage = words(command);
+	std::string missing = name, usage = command_path(command);
 	for (const CLI::Option *option : command.get_options()) {
 		if (option->get_name() == name)
-			missing = written(*option);
+			missing = usage_text(*option);
 		if (option->get_required() || option->get_name() == name)
-			usage += " " + written(*option);
+			usage += " " + usage_text(*option);
 	}
 	return fmt::format("{} is missing: {}", missing, usage);
 }
 
 // "--by: proces not in {process,thread}"
-std::string not_a_choice(const std::string &text, std::size_t place)
+std::string not_a_choice(const std::string &text, std::size_t position)
 {
 	const std::size_t colon = text.find(": ");
-	const std::string option = colon < place ? text.substr(0, colon + 2) : "";
-	const std::string value = text.substr(option.size(), place - option.size());
-	std::stringstream list(text.substr(text.find('{', place) + 1));
+	const std::string option = colon < position ? text.substr(0, colon + 2) : "";
+	const std::string value = text.substr(option.size(), position - option.size());
+	std::stringstream list(text.substr(text.find('{', position) + 1));
 	std::vector<std::string> choices;
 	for (std::string choice; std::getline(list, choice, ',');)
 		choices.push_back(choice.substr(0, choice.find('}')));
@@ -81,7 +81,7 @@ std::string not_a_choice(const std::string &text, std::size_t place)
 			   suggestions(value, choices));
 }
 
-std::string plain_words(const CLI::App &command, const CLI::ParseError &error)
+std::string plain_sentence(const CLI::App &command, const CLI::ParseError &error)
 {
 	const std::string text = error.what();
 	const auto after = [&](std::string_view start) { return text.substr(start.size()); };
@@ -104,8 +104,8 @@ std::string plain_words(const CLI::App &command, const CLI::ParseError &error)
 		}
 	if (error.get_name() == "RequiredError" && text.ends_with(required))
 		return what_is_missing(command, text.substr(0, text.size() - required.size()));
-	if (const std::size_t place = text.find(" not in {"); place != std::string::npos)
-		return not_a_choice(text, place);
+	if (const std::size_t position = text.find(" not in {"); position != std::string::npos)
+		return not_a_choice(text, position);
 	const std::string name = text.substr(0, text.find(':'));
 	if (error.get_name() == "ArgumentMismatch" && text.find(" missing") != std::string::npos)
 		return name + " needs a value";
@@ -120,11 +120,11 @@ std::string complaint(const CLI::App &app, const CLI::ParseError &error, const s
 {
 	const CLI::App &command = chosen(app);
 	if (&command != &app)
-		return fmt::format("{} (see {} --help)", plain_words(command, error), words(command));
+		return fmt::format("{} (see {} --help)", plain_sentence(command, error), command_path(command));
 	const std::vector<std::string> names = names_of_subcommands(app);
 	std::string what = "no command is given.";
 	if (first.starts_with('-') && error.get_name() != "RequiredError")
-		what = plain_words(app, error) + ".";
+		what = plain_sentence(app, error) + ".";
 	else if (!first.empty() && !first.starts_with('-'))
 		what = fmt::format("unknown command '{}'.{}", first, suggestions(first, names));
 	return fmt::format("{} The commands are {} (see monitor --help)", what, fmt::join(names, ", "));

@@ -118,16 +118,16 @@ nlohmann::ordered_json comparison_json(const model::Comparison &comparison, cons
 	const auto known = [](bool is_known, double value) {
 		return or_null(is_known ? std::optional(value) : std::nullopt);
 	};
-	for (const model::TimesResult &of : comparison.times)
-		times.push_back({{"activity", of.activity},
-				 {"model_values", of.in_model},
-				 {"recording_values", of.in_recording},
-				 {"model_ns", known(of.in_model > 0, of.model_ns)},
-				 {"recording_ns", known(of.in_recording > 0, of.recording_ns)},
-				 {"distance", or_null(of.distance)},
-				 {"own_distance", known(of.distance.has_value(), of.own_distance)},
-				 {"probability", or_null(of.probability)},
-				 {"differs", of.differs}});
+	for (const model::TimesResult &result : comparison.times)
+		times.push_back({{"activity", result.activity},
+				 {"model_values", result.in_model},
+				 {"recording_values", result.in_recording},
+				 {"model_ns", known(result.in_model > 0, result.model_ns)},
+				 {"recording_ns", known(result.in_recording > 0, result.recording_ns)},
+				 {"distance", or_null(result.distance)},
+				 {"own_distance", known(result.distance.has_value(), result.own_distance)},
+				 {"probability", or_null(result.probability)},
+				 {"differs", result.differs}});
 	return {{"violations", violations},
 		{"elapsed_ns", recording.found.elapsed},
 		{"replayed_ns", or_null(replayed)},
@@ -194,8 +194,8 @@ int print_comparison(const model::Model &model, const model::Recording &recordin
 	const model::Comparison comparison = compare(model, recording);
 	const std::optional<double> replayed = replayed_ns(model);
 	const auto elapsed = static_cast<double>(recording.found.elapsed);
-	const bool is_far = replayed && std::abs(*replayed / elapsed - 1) > max_replay_error;
-	const std::size_t violations = comparison.violations() + is_far;
+	const bool replay_differs = replayed && std::abs(*replayed / elapsed - 1) > max_replay_error;
+	const std::size_t violations = comparison.violations() + replay_differs;
 	if (json) {
 		print_json(comparison_json(comparison, recording, replayed, violations));
 		return violations > 0;
@@ -210,7 +210,8 @@ int print_comparison(const model::Model &model, const model::Recording &recordin
 	if (replayed)
 		fmt::print("recorded {}, the model replayed {} ({}){}\n", report::duration_text(elapsed),
 			   report::duration_text(*replayed), difference_text(*replayed, elapsed),
-			   is_far ? fmt::format(": VIOLATED, more than {:.0f} % apart", 100 * max_replay_error) : "");
+			   replay_differs ? fmt::format(": VIOLATED, more than {:.0f} % apart", 100 * max_replay_error)
+					  : "");
 	fmt::print("{}\n",
 		   violations == 0 ? "the trace does what the model claims" : fmt::format("{} violated", violations));
 	return violations > 0;

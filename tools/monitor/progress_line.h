@@ -21,7 +21,7 @@ public:
 	void show(std::string_view text)
 	{
 		const auto now = std::chrono::steady_clock::now();
-		if (!is_seen_ || now < next_)
+		if (!is_terminal_ || now < next_)
 			return;
 		next_ = now + std::chrono::milliseconds(200);
 		is_shown_ = true;
@@ -35,7 +35,7 @@ public:
 	}
 
 private:
-	bool is_seen_ = ::isatty(STDERR_FILENO) != 0, is_shown_ = false;
+	bool is_terminal_ = ::isatty(STDERR_FILENO) != 0, is_shown_ = false;
 	std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
 };
 

@@ -32,12 +32,12 @@ std::string lower(std::string text)
 	return text;
 }
 
-// Whether a word of `text` begins with `start`.
-bool has_word(const std::string &text, const std::string &start)
+// Whether a word of `text` begins with `prefix`.
+bool has_word_with_prefix(const std::string &text, const std::string &prefix)
 {
-	if (start.empty())
+	if (prefix.empty())
 		return false;
-	for (std::size_t at = text.find(start); at != std::string::npos; at = text.find(start, at + 1))
+	for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at + 1))
 		if (at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1])))
 			return true;
 	return false;
@@ -50,8 +50,8 @@ std::vector<Question> questions_with(std::span<const std::string> words)
 	std::vector<Question> found = all_questions();
 	std::erase_if(found, [&](const Question &question) {
 		const std::string text = lower(question.text + ' ' + question.commands);
-		return !std::ranges::all_of(words,
-					    [&](const std::string &word) { return has_word(text, lower(word)); });
+		return !std::ranges::all_of(
+		    words, [&](const std::string &word) { return has_word_with_prefix(text, lower(word)); });
 	});
 	return found;
 }

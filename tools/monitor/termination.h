@@ -23,13 +23,13 @@ public:
 	{
 		const timespec timeout{static_cast<time_t>(time.count() / 1000),
 				       static_cast<long>(time.count() % 1000) * 1'000'000};
-		came_ = came_ || ::sigtimedwait(&signals_, nullptr, &timeout) > 0;
-		return came_;
+		is_signalled_ = is_signalled_ || ::sigtimedwait(&signals_, nullptr, &timeout) > 0;
+		return is_signalled_;
 	}
 
 private:
 	sigset_t signals_;
-	bool came_ = false;
+	bool is_signalled_ = false;
 };
 
 } // namespace monitor

@@ -37,18 +37,18 @@ int run_doctor(bool json)
 	checks.push_back(names_of_functions());
 	bool missing = false;
 	auto all = nlohmann::ordered_json::array();
-	for (const card::PreflightCheck &fact : checks) {
-		missing |= fact.state == card::CheckState::missing;
+	for (const card::PreflightCheck &check : checks) {
+		missing |= check.state == card::CheckState::missing;
 		if (json)
-			all.push_back({{"id", fact.id},
-				       {"state", word(fact.state)},
-				       {"value", fact.value},
-				       {"meaning", fact.meaning},
-				       {"remedy", fact.remedy}});
+			all.push_back({{"id", check.id},
+				       {"state", word(check.state)},
+				       {"value", check.value},
+				       {"meaning", check.meaning},
+				       {"remedy", check.remedy}});
 		else
-			fmt::print("{:<8} {:<17} {}: {}\n{}", word(fact.state), fact.id, printable(fact.value),
-				   fact.meaning,
-				   fact.remedy.empty() ? "" : fmt::format("{:<26} -> {}\n", "", fact.remedy));
+			fmt::print("{:<8} {:<17} {}: {}\n{}", word(check.state), check.id, printable(check.value),
+				   check.meaning,
+				   check.remedy.empty() ? "" : fmt::format("{:<26} -> {}\n", "", check.remedy));
 	}
 	if (json)
 		fmt::print("{}\n", json_dump(all, 1));

@@ -119,25 +119,27 @@ int print_pmu(const std::string &pattern, bool json)
 
 Json to_json(const pmu::ResolvedMeasurement &measured)
 {
-	const pmu::Measurement &it = measured.measurement;
+	const pmu::Measurement &definition = measured.measurement;
 	auto events = Json::array();
 	for (const pmu::Event &event : measured.events) {
 		Json row = {{"name", event.name}};
 		row.update(encoding(event.attributes, event.missing.empty()));
 		events.push_back(row);
 	}
-	return {{"name", it.name},       {"formula", it.formula}, {"unit", it.unit},
-		{"missing", it.missing}, {"events", events},      {"unknown", measured.unknown}};
+	return {{"name", definition.name}, {"formula", definition.formula},
+		{"unit", definition.unit}, {"missing", definition.missing},
+		{"events", events},        {"unknown", measured.unknown}};
 }
 
 void print_group(const pmu::Group &group, const std::vector<pmu::ResolvedMeasurement> &all)
 {
 	fmt::print("{}: {}\n", printable(group.name), printable(group.description));
 	for (const pmu::ResolvedMeasurement &measured : all) {
-		const pmu::Measurement &it = measured.measurement;
-		const std::string unit = it.unit.empty() ? "" : " [" + it.unit + "]";
-		fmt::print("  {:<14} {}{}{}\n", printable(it.name), printable(it.formula), printable(unit),
-			   it.missing.empty() ? "" : "  n/a: " + printable(it.missing));
+		const pmu::Measurement &definition = measured.measurement;
+		const std::string unit = definition.unit.empty() ? "" : " [" + definition.unit + "]";
+		fmt::print("  {:<14} {}{}{}\n", printable(definition.name), printable(definition.formula),
+			   printable(unit),
+			   definition.missing.empty() ? "" : "  n/a: " + printable(definition.missing));
 	}
 	fmt::print("\n");
 }
@@ -232,7 +234,7 @@ struct EventsOptions {
 	std::string pattern, file;
 };
 
-int classes(bool json)
+int print_classes(bool json)
 {
 	json ? print_json() : print_text();
 	return 0;
@@ -267,7 +269,7 @@ void add_events(CLI::App &app, int &exit_code)
 		exit_code = *functions        ? print_functions(options->file, options->json)
 			    : *pmu            ? print_pmu(options->pattern, options->json)
 			    : options->groups ? print_groups(options->json)
-					      : classes(options->json);
+					      : print_classes(options->json);
 	});
 }
 

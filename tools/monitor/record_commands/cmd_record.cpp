@@ -133,12 +133,12 @@ void print_flight_summary(const record::Result &result)
 
 int run_record(RecordArguments &arguments)
 {
-	take_record(arguments);
+	parse_record_arguments(arguments);
 	const bool terminal = ::isatty(STDERR_FILENO);
 	record::Listener listener;
 	ReadyNotice notice(arguments.notify_fd);
 	listener.on_start = [&](const std::string &directory) {
-		notice.say();
+		notice.send();
 		show_start(arguments.options, directory);
 	};
 	listener.on_note = [](const std::string &note) { print_note("monitor: {}\n", printable(note)); };

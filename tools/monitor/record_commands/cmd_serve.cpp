@@ -74,19 +74,19 @@ class Naming {
 public:
 	Naming(metrics::Metrics &metrics, const LiveRecording &running)
 	    : naming_(running, [&metrics](CgroupNaming::Paths paths) { metrics.name_cgroups(std::move(paths)); }),
-	      thread_([this, &metrics](const std::stop_token &stop) { look(metrics, stop); })
+	      thread_([this, &metrics](const std::stop_token &stop) { look_up_names(metrics, stop); })
 	{
 	}
 
 private:
-	void look(const metrics::Metrics &metrics, const std::stop_token &stop)
+	void look_up_names(const metrics::Metrics &metrics, const std::stop_token &stop)
 	{
 		std::mutex lock;
 		std::unique_lock held(lock);
 		std::condition_variable_any none; // never notified; `stop` ends the wait
 		while (!none.wait_for(held, stop, between_name_checks, [] { return false; }) && !stop.stop_requested())
 			if (metrics.has_unnamed_cgroups())
-				naming_.look_if_due();
+				naming_.look_up_if_due();
 	}
 
 	CgroupNaming naming_;

@@ -123,7 +123,7 @@ top::Status status_of(const LiveRecording &running)
 void name_cgroups_of(const live::Refresh &refresh, CgroupNaming &naming)
 {
 	if (refresh.has_unnamed_cgroups)
-		naming.look_if_due();
+		naming.look_up_if_due();
 }
 
 // Until the recording ends, or for the requested number of refreshes.
@@ -253,7 +253,7 @@ void add_top(CLI::App &app, int &exit_code)
 		   "sleep, switches, calls, faults, migrations, irq, softirq, unknown, throttled, and those of -m and "
 		   "--virtual");
 	add_option(*command, "--top", "N", arguments->rows, "rows of text with --batch (default: 40; 0: all)")
-	    ->check(number_of_rows);
+	    ->check(row_count_error);
 	add_option(*command, "-p", "PID|NAME,...", arguments->live.selection,
 		   "only these processes and their descendants, by number or name");
 	add_option(*command, "-e", "FAMILY,...", arguments->live.families,

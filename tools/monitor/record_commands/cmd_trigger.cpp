@@ -148,7 +148,7 @@ struct Comparison {
 	bool contradicts = false;
 };
 
-std::vector<Fired> of_trigger(const std::vector<Fired> &all, std::size_t number)
+std::vector<Fired> firings_of(const std::vector<Fired> &all, std::size_t number)
 {
 	std::vector<Fired> some;
 	std::ranges::copy_if(all, std::back_inserter(some),
@@ -174,7 +174,7 @@ Comparison compare(const std::vector<NamedTrigger> &triggers, const std::vector<
 			made.text += trigger.name + ": fires by the clock, not by events\n";
 			continue;
 		}
-		const std::vector<Fired> here = of_trigger(firings, i);
+		const std::vector<Fired> here = firings_of(firings, i);
 		json["firings"] = here.size();
 		made.text += fmt::format("{}: {}", trigger.name, number_text(here.size(), "firing"));
 		const auto same = std::ranges::find_if(info.triggers, [&](const analyze::TriggerInfo &other) {
@@ -182,7 +182,7 @@ Comparison compare(const std::vector<NamedTrigger> &triggers, const std::vector<
 		});
 		if (same != info.triggers.end()) {
 			const auto number = static_cast<std::size_t>(same - info.triggers.begin());
-			const std::string differs = difference(trigger, here, of_trigger(recorded, number));
+			const std::string differs = difference(trigger, here, firings_of(recorded, number));
 			json["same"] = differs.empty();
 			if (!differs.empty())
 				json["difference"] = differs;
@@ -285,7 +285,7 @@ void add_trigger(CLI::App &app, int &exit_code)
 	command->add_flag("--explain", arguments->explains,
 			  "also the events that they look at, and what that costs on this machine");
 	add_option(*command, "--top", "N", arguments->top, "print at most N firings (0: all; default: 40)")
-	    ->check(number_of_rows);
+	    ->check(row_count_error);
 	command->add_flag("--json", arguments->json, "as JSON");
 	command->footer("Examples:\n"
 			"  monitor trigger 'late: name == \"sched_waking\" as a then name == \"sched_switch\" and\n"

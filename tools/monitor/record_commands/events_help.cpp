@@ -21,8 +21,8 @@ namespace monitor {
 namespace {
 
 struct Prices {
-	std::map<std::string, card::CalibratedCost> of; // by family
-	std::string why_unknown;                        // of all
+	std::map<std::string, card::CalibratedCost> by_family; // by family
+	std::string why_unknown;                               // of all
 };
 
 // Measured in loops, as before each recording.
@@ -49,8 +49,8 @@ Prices measure_prices()
 
 std::string price_text(const Prices &prices, const std::string &family)
 {
-	const auto found = prices.of.find(family);
-	if (found == prices.of.end())
+	const auto found = prices.by_family.find(family);
+	if (found == prices.by_family.end())
 		return prices.why_unknown.empty() ? "unknown: no loop of a known number of these" : "unknown";
 	const card::CalibratedCost &cost = found->second;
 	if (!cost.rounds)

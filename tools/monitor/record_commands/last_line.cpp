@@ -23,8 +23,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto at_most = 1s;
-constexpr std::uint64_t memory = 250'000'000;
+constexpr auto time_limit = 1s;
+constexpr std::uint64_t memory_limit = 250'000'000;
 constexpr int helper_fd = 3;            // the first one that a helper keeps
 constexpr std::size_t max_bytes = 4096; // a pipe holds it
 
@@ -40,17 +40,17 @@ std::string first_sentence(const std::string &directory)
 	       (!first.is_caveat || cause == answer.findings.end() ? "" : " " + cause->text);
 }
 
-void limit()
+void limit_resources()
 {
 	const rlimit time{1, 1};
 	::setrlimit(RLIMIT_CPU, &time);
-	set_memory_bound(memory);
+	set_memory_bound(memory_limit);
 }
 
 std::string from_child(const std::string &directory)
 {
 	auto [ours, theirs] = make_pipe("the trace cannot be explained");
-	const pid_t child = start_helper({theirs.get()}, limit, [&] {
+	const pid_t child = start_helper({theirs.get()}, limit_resources, [&] {
 		const std::string text = first_sentence(directory).substr(0, max_bytes);
 		write_all(helper_fd, std::as_bytes(std::span(text)), "a pipe");
 		::_exit(0);
@@ -58,7 +58,7 @@ std::string from_child(const std::string &directory)
 	theirs.reset();
 	if (child < 0)
 		return "";
-	const auto status = wait_for_end(child, at_most);
+	const auto status = wait_for_end(child, time_limit);
 	if (!status)
 		end_process(child);
 	std::array<char, max_bytes> text;

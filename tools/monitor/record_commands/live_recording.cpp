@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t min_window_ns = 100'000'000, max_window_ns = 86'400'000'000'000;
-constexpr auto between_looks = 1s;
+constexpr auto between_look_ups = 1s;
 
 std::string unused_directory(const std::string &name)
 {
@@ -66,7 +66,7 @@ LiveRecording::LiveRecording(record::Options options, std::function<void()> on_e
 				      .on_snapshot = {}})
 {
 	recording_.start();
-	waits_ = std::thread([this, on_end = std::move(on_end)] {
+	waiter_ = std::thread([this, on_end = std::move(on_end)] {
 		try {
 			result_ = recording_.wait();
 		} catch (const std::exception &error) {
@@ -82,26 +82,26 @@ LiveRecording::LiveRecording(record::Options options, std::function<void()> on_e
 void LiveRecording::stop()
 {
 	recording_.stop("it was quit");
-	if (waits_.joinable())
-		waits_.join();
+	if (waiter_.joinable())
+		waiter_.join();
 }
 
 CgroupNaming::CgroupNaming(const LiveRecording &recording, std::function<void(Paths)> name)
     : recording_(recording), name_(std::move(name))
 {
-	look();
+	look_up();
 }
 
-void CgroupNaming::look()
+void CgroupNaming::look_up()
 {
 	name_(recording_.cgroups());
-	next_look_ = Clock::now() + between_looks;
+	next_look_up_ = Clock::now() + between_look_ups;
 }
 
-void CgroupNaming::look_if_due()
+void CgroupNaming::look_up_if_due()
 {
-	if (Clock::now() >= next_look_)
-		look();
+	if (Clock::now() >= next_look_up_)
+		look_up();
 }
 
 } // namespace monitor

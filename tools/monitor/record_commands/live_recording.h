@@ -51,7 +51,7 @@ private:
 	std::atomic<std::uint64_t> lost_{0};
 	std::atomic<bool> is_over_{false};
 	record::Result result_;
-	std::thread waits_;
+	std::thread waiter_;
 };
 
 // Looks up names of cgroups, repeatedly for new ones.
@@ -63,16 +63,16 @@ public:
 	CgroupNaming(const LiveRecording &recording, std::function<void(Paths)> name);
 
 	// Call it when a cgroup without a name was seen.
-	void look_if_due();
+	void look_up_if_due();
 
 private:
 	using Clock = std::chrono::steady_clock;
 
-	void look();
+	void look_up();
 
 	const LiveRecording &recording_;
 	const std::function<void(Paths)> name_;
-	Clock::time_point next_look_;
+	Clock::time_point next_look_up_;
 };
 
 } // namespace monitor

@@ -35,7 +35,7 @@ int run_pilot(const PilotArguments &arguments, const std::vector<std::string> &c
 	record.families = arguments.families;
 	record.selection = arguments.selection;
 	record.options.command = command;
-	take_record(record);
+	parse_record_arguments(record);
 	pilot::PilotOptions options{.record = record.options};
 	options.seconds = arguments.seconds.value_or(options.seconds);
 	options.on_note = [](const std::string &note) { print_note("monitor: {}\n", note); };

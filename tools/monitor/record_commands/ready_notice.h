@@ -2,7 +2,7 @@
 // `record --notify-fd`: notifies who started the recorder through a pipe that it records, and detects when that process
 // is gone. Used by cmd_record.cpp; started by an agent (fleet/agent/recorder_process.cpp).
 //
-// say() is called while there is only one thread; watch() starts a thread, after privileges were dropped.
+// send() is called while there is only one thread; watch() starts a thread, after privileges were dropped.
 #pragma once
 
 #include <cerrno>
@@ -37,7 +37,7 @@ public:
 		fd_ = Fd(*fd);
 		::fcntl(*fd, F_SETFD, FD_CLOEXEC); // not inherited by the command
 	}
-	void say() const
+	void send() const
 	{
 		const ssize_t ignored = fd_ ? ::write(fd_.get(), "\n", 1) : 0; // watch() detects a closed pipe
 		static_cast<void>(ignored);

@@ -83,7 +83,7 @@ void expect_events_chosen(const RecordArguments &a)
 	});
 }
 
-void expect_one_way(const RecordArguments &a)
+void expect_compatible_modes(const RecordArguments &a)
 {
 	const bool of_flight = a.flight.has_value(), of_sums = !a.statistics.empty(),
 		   counts_only = of_sums && a.count_only;
@@ -362,7 +362,7 @@ bool samples_command(const RecordArguments &a)
 
 } // namespace
 
-void take_record(RecordArguments &arguments)
+void parse_record_arguments(RecordArguments &arguments)
 {
 	const ChosenEvents chosen = parse_events(arguments.families);
 	arguments.options.families = chosen.families;
@@ -385,7 +385,7 @@ void take_record(RecordArguments &arguments)
 		arguments.options.max_bytes = parse_bytes(arguments.max_size, "--max-size");
 	arguments.options.calibrates = !arguments.no_calibration;
 	arguments.options.calibrates_in_phases = arguments.calibrate;
-	expect_one_way(arguments);
+	expect_compatible_modes(arguments);
 	parse_flight(arguments);
 	parse_statistics(arguments);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The arguments of `monitor record`. Filled from the command line by add_record_options() and take_record(); used by
-// cmd_record.cpp.
+// The arguments of `monitor record`. Filled from the command line by add_record_options() and parse_record_arguments();
+// used by cmd_record.cpp.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace monitor {
 
-// Options as text, and what take_record() makes of them.
+// Options as text, and what parse_record_arguments() makes of them.
 struct RecordArguments {
 	record::Options options;
 	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, sample_every, buffer,
@@ -36,6 +36,6 @@ struct RecordArguments {
 
 void add_record_options(CLI::App &command, RecordArguments &arguments);
 // Parses the texts into `options`. Throws Error.
-void take_record(RecordArguments &arguments);
+void parse_record_arguments(RecordArguments &arguments);
 
 } // namespace monitor

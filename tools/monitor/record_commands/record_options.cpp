@@ -55,7 +55,7 @@ void add_selection(CLI::App &command, RecordArguments &to)
 		   "in, and for how long, for `monitor states DIR`");
 }
 
-void add_ways(CLI::App &command, RecordArguments &to)
+void add_modes(CLI::App &command, RecordArguments &to)
 {
 	add_option(command, "--statistics", "TIME", to.statistics,
 		   "no events: sums of each period of TIME, such as 60s, in one small file each, for `report DIR`");
@@ -127,7 +127,7 @@ void add_surroundings(CLI::App &command, RecordArguments &to)
 }
 
 // What `record --help` shows; --help-all shows all.
-void put_aside_rare_options(CLI::App &command)
+void move_rare_options(CLI::App &command)
 {
 	static constexpr std::string_view usual[] = {"--help",     "--help-all",  "--output", "--events",
 						     "--duration", "--pid",       "--filter", "--measure",
@@ -142,9 +142,9 @@ void put_aside_rare_options(CLI::App &command)
 void add_record_options(CLI::App &command, RecordArguments &arguments)
 {
 	add_selection(command, arguments);
-	add_ways(command, arguments);
+	add_modes(command, arguments);
 	add_surroundings(command, arguments);
-	put_aside_rare_options(command);
+	move_rare_options(command);
 	command.footer(
 	    "Without CMD, recording stops after -d or at Ctrl-C. CMD runs as the user who called sudo; its exit code\n"
 	    "is passed on. 125: monitor failed, 126: CMD cannot be run, 127: CMD was not found.\n"
