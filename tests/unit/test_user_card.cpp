@@ -392,7 +392,7 @@ TEST_CASE("user filter: a trigger sees each event once, before its block is full
 	const std::uint64_t looked = block.at;
 	Block open = block;
 	REQUIRE(validate_user_block(open.bytes.data(), open.at, now, some_words(), info) == nullptr);
-	filter.look(open.bytes.data(), some_words(), EDC_BLOCK_HEADER);
+	filter.evaluate_triggers(open.bytes.data(), some_words(), EDC_BLOCK_HEADER);
 	filter.triggers().step(1000);
 	const auto fired = filter.triggers().take_fired();
 	REQUIRE(fired.size() == 2);
@@ -417,7 +417,7 @@ TEST_CASE("merged stream: events of a class that nobody understands are counted 
 	Block block(100);
 	block.post(1024, 110).post(1040, 120, {1, 2}).post(1024, 130);
 	UserRingInfo info = some_info();
-	info.number_of = [](std::uint32_t tid) { return tid + 600; };
+	info.translate_tid = [](std::uint32_t tid) { return tid + 600; };
 	CHECK(validate_user_block(block.bytes.data(), block.at, now, words, info) == nullptr);
 	CHECK(block.header().tid == 677); // its threads have other numbers for themselves
 	MergedStream merged(some_info());

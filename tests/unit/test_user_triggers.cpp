@@ -51,10 +51,10 @@ void note(UserTriggers &triggers, unsigned id, std::uint64_t time, std::uint32_t
 TEST_CASE("user triggers: events of several rings are stepped in the order of time")
 {
 	UserTriggers triggers;
-	CHECK(!triggers.wait());
+	CHECK(!triggers.has_inputs());
 	triggers.step(~std::uint64_t(0)); // no class is known yet
 	triggers.set(matcher_of(EDC_TRIGGER_THEN, 100));
-	CHECK(triggers.wait());
+	CHECK(triggers.has_inputs());
 	note(triggers, 1025, 1050, 5); // of one ring
 	note(triggers, 1025, 1250, 6);
 	note(triggers, 1024, 1000, 5); // of another

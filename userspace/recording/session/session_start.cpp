@@ -137,7 +137,7 @@ void Session::start_parts()
 		load_card();
 	if (card_)
 		cgroups_.collect(); // slow, so before the probes are attached; but after the card reports new groups
-	if (options_.everyone && !(users_ && users_->holder()))
+	if (options_.everyone && !(users_ && users_->other_recorder()))
 		find_programs();
 	try {
 		if (options_.stacks.any())
@@ -224,10 +224,10 @@ void Session::open_user_card()
 	if (options_.matching)
 		options.make_matcher = [this](const auto &classes) { return matched_->make(classes); };
 	users_ = std::make_unique<card::UserCard>(options);
-	if (!users_->holder())
+	if (!users_->other_recorder())
 		return;
 	const std::string who =
-	    fmt::format("process {} already records the events of all instrumented programs", users_->holder());
+	    fmt::format("process {} already records the events of all instrumented programs", users_->other_recorder());
 	if (options_.user_only && options_.command.empty())
 		throw Error(who + "; only one process can");
 	notify(who + (options_.command.empty() ? ": this recording does without them"

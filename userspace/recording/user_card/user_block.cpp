@@ -7,7 +7,7 @@ namespace monitor::card {
 const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, std::uint64_t now,
 				const WordsById &words, UserRingInfo &info, const std::function<void()> &learn)
 {
-	const auto number = [&info](std::uint32_t tid) { return info.number_of ? info.number_of(tid) : tid; };
+	const auto number = [&info](std::uint32_t tid) { return info.translate_tid ? info.translate_tid(tid) : tid; };
 	const edc_block untrusted = header_of(block);
 	const char *wrong = nullptr;
 	std::uint64_t begin = untrusted.timestamp_begin;

@@ -39,7 +39,7 @@ struct UserRingInfo {
 	std::uint32_t cpu = 0;
 	std::uint32_t process = 0;
 	// Translates a TID from the program's pid namespace; empty: no translation.
-	std::function<std::uint32_t(std::uint32_t untrusted_tid)> number_of{};
+	std::function<std::uint32_t(std::uint32_t untrusted_tid)> translate_tid{};
 	std::uint64_t sequence = 0;                            // packets so far
 	std::uint64_t last_time = 0;                           // of the newest token so far
 	std::uint64_t discarded = 0;                           // as reported so far
@@ -49,8 +49,8 @@ struct UserRingInfo {
 
 // Returns nullptr if the whole block is valid. Else returns what is wrong: the block then ends before the invalid
 // record, or is empty (content_size is that of the header). `content_bytes`: how much of the block the writer has
-// filled; `now`: no token is newer. `learn` is called for an unknown class, and may make it known. Updates last_time,
-// discarded and tokens.
+// filled; `now`: no token is newer. `learn` is called for an unknown class, and may add it to `words`. Updates
+// last_time, discarded and tokens.
 const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, std::uint64_t now,
 				const WordsById &words, UserRingInfo &info, const std::function<void()> &learn = {});
 

@@ -26,7 +26,7 @@ constexpr auto describe_interval = 180ms; // programs wait 200 ms for an answer
 constexpr auto describe_burst = 1s;       // unused budget of the previous second
 // Polling interval if programs' events can fire triggers, which causes no wake-up.
 constexpr std::chrono::nanoseconds trigger_interval = 10ms;
-constexpr auto deaf_time = 100ms; // after a caller could not be accepted
+constexpr auto accept_pause = 100ms; // after a caller could not be accepted
 
 // The losses that a caller reports when it stops waiting.
 std::optional<std::uint64_t> farewells_of(const Fd &caller)
@@ -42,17 +42,18 @@ std::optional<std::uint64_t> farewells_of(const Fd &caller)
 } // namespace
 
 UserCard::UserCard(const UserCardOptions &options)
-    : options_(options), holder_(options.everyone ? holder_of_programs() : 0), name_("monitor-edc-" + random_hex(96)),
-      module_(options.device && !holder_ ? UserModule::open() : nullptr), stop_(::eventfd(0, EFD_CLOEXEC)),
-      described_late_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), classes_(module_.get(), options.counters.size()),
+    : options_(options), other_recorder_(options.everyone ? recorder_of_all_programs() : 0),
+      name_("monitor-edc-" + random_hex(96)),
+      module_(options.device && !other_recorder_ ? UserModule::open() : nullptr), stop_(::eventfd(0, EFD_CLOEXEC)),
+      new_classes_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), classes_(module_.get(), options.counters.size()),
       processes_(options_, module_.get()), functions_(options.functions, classes_), filter_(options.make_matcher),
       drain_(
-	  processes_, classes_, functions_, filter_, [this] { learn_classes(); }, [this] { arrived(); })
+	  processes_, classes_, functions_, filter_, [this] { learn_classes(); }, [this] { notify_arrival(); })
 {
-	if (!stop_ || !described_late_)
+	if (!stop_ || !new_classes_)
 		throw Error(errno, "cannot serve instrumented programs");
 	listeners_.push_back(listen_on(name_));
-	if (options_.everyone && !holder_)
+	if (options_.everyone && !other_recorder_)
 		listeners_.push_back(listen_for_everyone());
 }
 
@@ -66,11 +67,11 @@ void UserCard::start(std::uint64_t ticks_per_second, std::size_t free_descriptor
 		classes_.set_described(classes_.all().size());
 		processes_.start(free_descriptors > 3 * max_callers ? free_descriptors - 3 * max_callers : 0);
 	}
-	thread_ = std::thread([this] { serve_always(); });
+	thread_ = std::thread([this] { serve_until_stopped(); });
 }
 
-// If memory runs out, the caller that waits for an answer is dropped, and serving resumes a moment later.
-void UserCard::serve_always()
+// If memory runs out, the caller that must_wait for an answer is dropped, and serving resumes a moment later.
+void UserCard::serve_until_stopped()
 {
 	constexpr int moment_ms = 10;
 	for (pollfd stop{stop_.get(), POLLIN, 0}; !stop.revents; ::poll(&stop, 1, moment_ms)) {
@@ -116,7 +117,7 @@ void UserCard::serve()
 	std::vector<pollfd> polls;
 	for (;;) {
 		polls = {{stop_.get(), POLLIN, 0},
-			 {described_late_.get(), POLLIN, 0},
+			 {new_classes_.get(), POLLIN, 0},
 			 {module_ ? module_->fd() : -1, POLLIN, 0}};
 		const std::size_t first_listener = polls.size();
 		const bool accepts = Clock::now() >= listen_at_ && answers_.size() < max_callers;
@@ -136,39 +137,39 @@ void UserCard::serve()
 			return;
 		if (polls[1].revents) {
 			eventfd_t times;
-			::eventfd_read(described_late_.get(), &times);
+			::eventfd_read(new_classes_.get(), &times);
 			undescribed_ = true;
 		}
 		if (polls[2].revents) {
 			const std::lock_guard guard(lock_);
 			processes_.adopt_arrived();
-			arrived();
+			notify_arrival();
 		}
 		{
 			const std::lock_guard guard(lock_);
-			processes_.see_ended(std::span(polls).subspan(first_process));
+			processes_.note_ended(std::span(polls).subspan(first_process));
 		}
 		for (std::size_t i = first_process; i-- > first_caller;) {
 			if (!polls[i].revents)
 				continue;
 			const auto caller = callers_.begin() + static_cast<std::ptrdiff_t>(i - first_caller);
-			greet(std::move(*caller));
+			answer_request(std::move(*caller));
 			callers_.erase(caller);
 		}
 		for (std::size_t i = first_listener; i < first_caller; ++i)
 			if (polls[i].revents)
-				take_caller(polls[i].fd);
+				accept_caller(polls[i].fd);
 		if (undescribed_ && Clock::now() >= describe_at_)
 			describe();
 	}
 }
 
-void UserCard::take_caller(int listener)
+void UserCard::accept_caller(int listener)
 {
 	Fd caller(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 	if (!caller && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
-		listen_at_ = Clock::now() + deaf_time; // pending callers keep waiting
-	if (callers_.size() >= max_callers)            // drop the one that has been silent longest
+		listen_at_ = Clock::now() + accept_pause; // pending callers keep waiting
+	if (callers_.size() >= max_callers)               // drop the one that has been silent longest
 		callers_.erase(callers_.begin());
 	if (caller)
 		callers_.push_back(std::move(caller));
@@ -188,8 +189,8 @@ void UserCard::describe()
 		if (filter_.filters() && classes_.all().size() == known.size())
 			filter_.set(matcher); // else learn_classes() added more meanwhile
 		classes_.set_described(known.size());
-		if (filter_.triggers().wait())
-			arrived(); // wake the drain thread, which then polls often
+		if (filter_.triggers().has_inputs())
+			notify_arrival(); // wake the drain thread, which then polls often
 	}
 	for (const Answer &answer : answers_)
 		send_answer(answer.caller.get(), answer.welcome, answer.ids, answer.memory.get());
@@ -197,7 +198,7 @@ void UserCard::describe()
 }
 
 // A process sends its request; it gets one answer or is ignored from then on.
-void UserCard::greet(Fd caller)
+void UserCard::answer_request(Fd caller)
 {
 	std::vector<char> packet(EDC_HELLO_BYTES + sizeof(edc_hello));
 	const ssize_t length = ::recv(caller.get(), packet.data(), packet.size(), MSG_DONTWAIT);
@@ -214,14 +215,14 @@ void UserCard::greet(Fd caller)
 	const std::optional<std::uint64_t> untrusted_lost = farewells_of(caller);
 	Answer answer{std::move(caller), {}, {}, {}};
 	answer.welcome.magic = EDC_USER_MAGIC;
-	bool waits = false;
+	bool must_wait = false;
 	{
 		const std::lock_guard guard(lock_);
 		const std::string_view texts(packet.data() + sizeof hello,
 					     static_cast<std::size_t>(length) - sizeof hello);
 		answer.ids = classes_.ids_of(texts, hello.classes, {who.pid, who.uid, options_.is_trusted(who.uid)});
 		answer.welcome.classes = static_cast<std::uint32_t>(answer.ids.size());
-		waits = classes_.has_undescribed(answer.ids);
+		must_wait = classes_.has_undescribed(answer.ids);
 		constexpr std::uint32_t blocks_shift = EDC_HELLO_BLOCKS_SHIFT;
 		if ((hello.request & ((1u << blocks_shift) - 1)) == EDC_HELLO_AREA)
 			answer.memory = processes_.give_area(who, answer.welcome, hello.request >> blocks_shift,
@@ -229,9 +230,9 @@ void UserCard::greet(Fd caller)
 		if (untrusted_lost)
 			processes_.add_losses(who.pid, *untrusted_lost);
 		if (answer.memory)
-			arrived();
+			notify_arrival();
 	}
-	if (waits) {
+	if (must_wait) {
 		undescribed_ = true;
 		answers_.push_back(std::move(answer));
 	} else {
@@ -239,7 +240,7 @@ void UserCard::greet(Fd caller)
 	}
 }
 
-void UserCard::arrived() const
+void UserCard::notify_arrival() const
 {
 	if (on_arrival_)
 		on_arrival_();
@@ -264,7 +265,7 @@ std::chrono::nanoseconds UserCard::longest_wait() const
 {
 	const std::lock_guard guard(lock_);
 	const auto of_wakeups = drain_.longest_wait();
-	return filter_.triggers().wait() ? std::min(of_wakeups, trigger_interval) : of_wakeups;
+	return filter_.triggers().has_inputs() ? std::min(of_wakeups, trigger_interval) : of_wakeups;
 }
 
 // In drain().
@@ -274,7 +275,7 @@ void UserCard::learn_classes()
 		return;
 	if (filter_.filters()) // their events follow
 		filter_.set(filter_.make(classes_.all()));
-	::eventfd_write(described_late_.get(), 1);
+	::eventfd_write(new_classes_.get(), 1);
 }
 
 bool UserCard::all_taken() const

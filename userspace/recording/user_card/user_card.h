@@ -37,8 +37,8 @@ public:
 	explicit UserCard(const UserCardOptions &options);
 	~UserCard() { stop(); }
 
-	// The process that gets the events of all other programs instead; 0: none.
-	pid_t holder() const { return holder_; }
+	// The other recorder to which all programs but this one's command post; 0: none.
+	pid_t other_recorder() const { return other_recorder_; }
 	// For EDC_ENVIRONMENT of the command.
 	const std::string &socket_name() const { return name_; }
 
@@ -92,21 +92,21 @@ private:
 		Fd memory;
 	};
 
-	void serve_always();
+	void serve_until_stopped();
 	void serve();
 	int wait_ms() const;
-	void take_caller(int listener);
-	void greet(Fd caller);
+	void accept_caller(int listener);
+	void answer_request(Fd caller);
 	void describe();
 	void learn_classes();
-	void arrived() const;
+	void notify_arrival() const;
 
 	const UserCardOptions options_;
-	const pid_t holder_;
+	const pid_t other_recorder_;
 	std::string name_;
 	std::vector<Fd> listeners_;
 	std::unique_ptr<UserModule> module_; // null: none
-	Fd stop_, described_late_;           // the second: the drain thread met new classes
+	Fd stop_, new_classes_;              // the second: the drain thread met new classes
 	std::function<void(const std::vector<UserClass> &)> on_class_;
 	std::function<void()> on_arrival_;
 	std::function<void(const std::vector<ProgramFiring> &)> on_fired_;

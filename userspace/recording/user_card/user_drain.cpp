@@ -39,7 +39,7 @@ Block copy_of_next(const UserProcess &process, const UserRing &ring)
 
 } // namespace
 
-struct UserDrain::Look {
+struct UserDrain::RingState {
 	std::uint64_t closed;     // blocks that the writers have left, as they number them
 	std::uint64_t open_bytes; // of the open block, including its header; 0: none is open
 	unsigned fill;            // in thousandths
@@ -54,24 +54,24 @@ void UserDrain::start(std::uint64_t ticks_per_second)
 // Passes start with different processes, for fairness.
 unsigned UserDrain::pass(bool last, const MakeStream &make_stream, const Push &push, const Push &show)
 {
-	const std::uint64_t before_look = read_tsc();
-	processes_.begin_pass(before_look);
-	wakeups_.begin(before_look);
+	const std::uint64_t pass_start = read_tsc();
+	processes_.begin_pass(pass_start);
+	wakeups_.begin(pass_start);
 	merged_streams_.resize(processes_.cpus());
-	complete_before_.assign(merged_streams_.size(), last ? ~0ull : before_look - commit_ticks);
-	all_complete_before_ = last ? ~0ull : before_look - commit_ticks;
+	complete_before_.assign(merged_streams_.size(), last ? ~0ull : pass_start - commit_ticks);
+	all_complete_before_ = last ? ~0ull : pass_start - commit_ticks;
 	waiting_bytes_ = waiting_bytes();
 	Pass pass{last,
-		  last                        ? ~0ull
-		  : filter_.triggers().wait() ? max_blocks_with_triggers
-					      : max_blocks_of_pass,
+		  last                              ? ~0ull
+		  : filter_.triggers().has_inputs() ? max_blocks_with_triggers
+						    : max_blocks_of_pass,
 		  make_stream, push, show};
 	unsigned worst = 0;
 	++first_process_;
 	const auto &all = processes_.all();
 	for (std::size_t i = 0; i < all.size(); ++i)
 		worst = std::max(worst, drain_process(*all[(first_process_ + i) % all.size()], pass));
-	pack_merged(last, before_look, push, show);
+	pack_merged(last, pass_start, push, show);
 	processes_.remove_done();
 	wakeups_.end();
 	return worst;
@@ -79,20 +79,20 @@ unsigned UserDrain::pass(bool last, const MakeStream &make_stream, const Push &p
 
 unsigned UserDrain::drain_process(UserProcess &process, Pass &pass)
 {
-	const bool over = pass.last || process.ended; // checked before the rings are read
+	const bool is_final = pass.last || process.ended; // checked before the rings are read
 	functions_.write_left_out(process.shared());
 	const std::uint64_t damaged_before = damaged_;
-	std::uint64_t left = pass.last ? pass.left : std::min(pass.left, max_blocks_of_process);
-	pass.left -= left;
+	std::uint64_t blocks_left = pass.last ? pass.blocks_left : std::min(pass.blocks_left, max_blocks_of_process);
+	pass.blocks_left -= blocks_left;
 	unsigned worst = 0;
 	++process.first_ring;
 	for (std::size_t i = 0; i < process.rings.size(); ++i) {
 		UserRing &ring = process.rings[(process.first_ring + i) % process.rings.size()];
-		worst = std::max(worst, process.is_merged ? merge_ring(process, ring, over, pass.make_stream)
-							  : drain_ring(process, ring, over, left, pass));
+		worst = std::max(worst, process.is_merged ? merge_ring(process, ring, is_final, pass.make_stream)
+							  : drain_ring(process, ring, is_final, blocks_left, pass));
 	}
-	worst = std::max(worst, drain_shared_ring(process, over, pass.make_stream));
-	pass.left += left;
+	worst = std::max(worst, drain_shared_ring(process, is_final, pass.make_stream));
+	pass.blocks_left += blocks_left;
 	if (damaged_ != damaged_before)
 		worst = 0; // the fill that such a process reports is not trusted
 	if (!process.ended && process.by_device)
@@ -102,7 +102,7 @@ unsigned UserDrain::drain_process(UserProcess &process, Pass &pass)
 	return worst;
 }
 
-void UserDrain::pack_merged(bool last, std::uint64_t before_look, const Push &push, const Push &show)
+void UserDrain::pack_merged(bool last, std::uint64_t pass_start, const Push &push, const Push &show)
 {
 	const auto pack = [&](MergedStream &stream, std::uint64_t complete_before) {
 		stream.pack(complete_before, last, push);
@@ -112,7 +112,7 @@ void UserDrain::pack_merged(bool last, std::uint64_t before_look, const Push &pu
 	for (std::size_t cpu = 0; cpu < merged_streams_.size(); ++cpu)
 		if (merged_streams_[cpu])
 			pack(*merged_streams_[cpu], complete_before_[cpu]);
-	std::uint64_t shared_before = before_look;
+	std::uint64_t shared_before = pass_start;
 	for (const auto &process : processes_.all())
 		shared_before = std::min(shared_before, process->shared_ring->complete_before());
 	if (!last)
@@ -130,16 +130,16 @@ std::size_t UserDrain::waiting_bytes() const
 }
 
 // Reads a ring's position. An impossible one is reported, and the ring restarts there.
-UserDrain::Look UserDrain::look_at(const UserProcess &process, UserRing &ring)
+UserDrain::RingState UserDrain::read_state(const UserProcess &process, UserRing &ring)
 {
 	const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
 	const std::uint64_t position = untrusted_state & EDC_USER_POSITION_MASK;
 	const std::uint64_t closed = position / EDC_USER_BLOCK_WORDS;
 	const std::uint64_t waiting = (closed - ring.taken) & EDC_USER_BLOCK_MASK;
 	if (waiting > process.blocks) {
-		damage(process, "a ring's position jumped");
+		note_damage(process, "a ring's position jumped");
 		ring.taken = closed;
-		ring.merged_bytes = ring.looked_bytes = EDC_BLOCK_HEADER;
+		ring.merged_bytes = ring.evaluated_bytes = EDC_BLOCK_HEADER;
 		ring.give_back();
 		return {closed, 0, 0};
 	}
@@ -147,34 +147,34 @@ UserDrain::Look UserDrain::look_at(const UserProcess &process, UserRing &ring)
 }
 
 // Returns the fill of the ring in thousandths, rounded up.
-unsigned UserDrain::drain_ring(const UserProcess &process, UserRing &ring, bool over, std::uint64_t &left,
+unsigned UserDrain::drain_ring(const UserProcess &process, UserRing &ring, bool is_final, std::uint64_t &blocks_left,
 			       const Pass &pass)
 {
 	if (ring.done)
 		return 0;
-	const Look look = look_at(process, ring);
-	while (ring.taken != look.closed) {
+	const RingState state = read_state(process, ring);
+	while (ring.taken != state.closed) {
 		const std::uint64_t damaged_before = damaged_;
-		if (left == 0 || !take(process, ring, 0, pass)) { // no space: the block waits in the ring
+		if (blocks_left == 0 || !take(process, ring, 0, pass)) { // no space: the block waits in the ring
 			all_complete_before_ = std::min(all_complete_before_, ring.info.last_time);
-			return look.fill;
+			return state.fill;
 		}
-		--left;
+		--blocks_left;
 		if (damaged_ != damaged_before)
-			ring.taken = look.closed; // skip the rest: the same writer wrote it
+			ring.taken = state.closed; // skip the rest: the same writer wrote it
 		ring.give_back();
 	}
-	if (!over && filter_.triggers().wait() && look.open_bytes > ring.looked_bytes)
-		look_at_open_block(process, ring, look.open_bytes);
-	if (!over && pass.show && look.open_bytes > EDC_BLOCK_HEADER)
-		show_open_block(process, ring, look.open_bytes, pass);
-	ring.done = over && (look.open_bytes == 0 || take(process, ring, look.open_bytes, pass)) &&
+	if (!is_final && filter_.triggers().has_inputs() && state.open_bytes > ring.evaluated_bytes)
+		evaluate_open_block(process, ring, state.open_bytes);
+	if (!is_final && pass.show && state.open_bytes > EDC_BLOCK_HEADER)
+		show_open_block(process, ring, state.open_bytes, pass);
+	ring.done = is_final && (state.open_bytes == 0 || take(process, ring, state.open_bytes, pass)) &&
 		    report_last_loss(ring, pass.push);
-	return look.fill;
+	return state.fill;
 }
 
 // The same for a ring whose events go into its CPU's merged stream; also takes what is new in the open block.
-unsigned UserDrain::merge_ring(const UserProcess &process, UserRing &ring, bool over, const MakeStream &make_stream)
+unsigned UserDrain::merge_ring(const UserProcess &process, UserRing &ring, bool is_final, const MakeStream &make_stream)
 {
 	if (ring.done)
 		return 0;
@@ -184,22 +184,22 @@ unsigned UserDrain::merge_ring(const UserProcess &process, UserRing &ring, bool 
 		complete_before_[ring.info.cpu] = std::min(complete_before_[ring.info.cpu], ring.info.last_time);
 		return 0;
 	}
-	const Look look = look_at(process, ring);
-	const auto learn = learning(process);
-	if ((look.closed != ring.taken || look.open_bytes) && !merged_streams_[ring.info.cpu]) {
+	const RingState state = read_state(process, ring);
+	const auto learn = learn_once(process);
+	if ((state.closed != ring.taken || state.open_bytes) && !merged_streams_[ring.info.cpu]) {
 		UserRingInfo info = ring.info;
 		info.stream = make_stream(fmt::format("user_merged_cpu{}", info.cpu));
-		info.last_time = processes_.began();
+		info.last_time = processes_.start_time();
 		merged_streams_[info.cpu] = std::make_unique<MergedStream>(info);
 	}
-	while (ring.taken != look.closed) {
+	while (ring.taken != state.closed) {
 		const std::uint64_t damaged_before = damaged_;
 		merge_block(process, ring, 0, learn);
-		ring.taken = damaged_ != damaged_before ? look.closed : (ring.taken + 1) & EDC_USER_BLOCK_MASK;
+		ring.taken = damaged_ != damaged_before ? state.closed : (ring.taken + 1) & EDC_USER_BLOCK_MASK;
 		ring.give_back();
 	}
-	if (look.open_bytes > ring.merged_bytes)
-		merge_block(process, ring, look.open_bytes, learn);
+	if (state.open_bytes > ring.merged_bytes)
+		merge_block(process, ring, state.open_bytes, learn);
 	const std::uint64_t untrusted_discarded = __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
 	const std::uint64_t lost = untrusted_discarded - ring.info.discarded;
 	if (lost && untrusted_discarded - ring.discarded_before <= processes_.max_possible_discarded() &&
@@ -207,8 +207,8 @@ unsigned UserDrain::merge_ring(const UserProcess &process, UserRing &ring, bool 
 		merged_streams_[ring.info.cpu]->add_losses(lost);
 		ring.info.discarded = untrusted_discarded;
 	}
-	ring.done = over;
-	return look.fill;
+	ring.done = is_final;
+	return state.fill;
 }
 
 // `content_bytes` 0: the block is closed; else this much of the open block is written. When there is more it is checked
@@ -230,7 +230,7 @@ void UserDrain::merge_block(const UserProcess &process, UserRing &ring, std::uin
 	if (content_bytes)
 		return;
 	if (wrong)
-		damage(process, wrong);
+		note_damage(process, wrong);
 	functions_.count(block.bytes);
 	info.discarded = ring.info.discarded; // merge_ring() reports it as the ring counts it
 	ring.info = info;
@@ -238,7 +238,7 @@ void UserDrain::merge_block(const UserProcess &process, UserRing &ring, std::uin
 
 // Takes what is in the ring that the process's threads without restartable sequences share. The records of all such
 // rings go into one stream, of no CPU.
-unsigned UserDrain::drain_shared_ring(UserProcess &process, bool over, const MakeStream &make_stream)
+unsigned UserDrain::drain_shared_ring(UserProcess &process, bool is_final, const MakeStream &make_stream)
 {
 	SharedRing &ring = *process.shared_ring;
 	if (shared_ && (shared_->stalled() || waiting_bytes_ > max_waiting_bytes))
@@ -249,7 +249,7 @@ unsigned UserDrain::drain_shared_ring(UserProcess &process, bool over, const Mak
 			UserRingInfo info = process.rings.at(0).info;
 			info.stream = make_stream("user_shared");
 			info.cpu = EDC_CPU_UNKNOWN;
-			info.last_time = processes_.began();
+			info.last_time = processes_.start_time();
 			shared_ = std::make_unique<MergedStream>(info);
 		}
 		return *shared_;
@@ -267,11 +267,11 @@ unsigned UserDrain::drain_shared_ring(UserProcess &process, bool over, const Mak
 		++tokens_;
 	};
 	const WordsById &words = classes_.words(process.by_device);
-	if (const char *wrong = ring.take({read_tsc, over, ticks_per_second_}, words, take, learning(process)))
-		damage(process, wrong);
+	if (const char *wrong = ring.take({read_tsc, is_final, ticks_per_second_}, words, take, learn_once(process)))
+		note_damage(process, wrong);
 	refused_ += ring.take_refused();
 	waiting_bytes_ += (shared_ ? shared_->waiting_bytes() : 0) - bytes_before;
-	process.shared_done = over;
+	process.shared_done = is_final;
 	const std::uint64_t untrusted_discarded = ring.discarded();
 	if (untrusted_discarded > process.shared_discarded &&
 	    untrusted_discarded - process.shared_discarded_before <= processes_.max_possible_discarded()) {
@@ -281,9 +281,8 @@ unsigned UserDrain::drain_shared_ring(UserProcess &process, bool over, const Mak
 	return ring.fill();
 }
 
-// What to do about an unknown class. Once is enough for what one pass finds: a program declares a class before it
-// posts an event of it.
-std::function<void()> UserDrain::learning(const UserProcess &process) const
+// The callback for an unknown class, which acts once a pass: a program declares a class before it posts an event of it.
+std::function<void()> UserDrain::learn_once(const UserProcess &process) const
 {
 	if (!process.by_device)
 		return {};
@@ -318,13 +317,13 @@ void UserDrain::show_open_block(const UserProcess &process, UserRing &ring, std:
 }
 
 // Evaluates triggers for the open block, without waiting until it is full.
-void UserDrain::look_at_open_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes)
+void UserDrain::evaluate_open_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes)
 {
 	Block block = copy_of_next(process, ring);
 	UserRingInfo info = info_of(ring);
 	validate_user_block(block.bytes, content_bytes, read_tsc() + max_clock_skew_ticks, classes_.words(false), info);
-	filter_.look(block.bytes, classes_.words(false), ring.looked_bytes);
-	ring.looked_bytes = content_bytes;
+	filter_.evaluate_triggers(block.bytes, classes_.words(false), ring.evaluated_bytes);
+	ring.evaluated_bytes = content_bytes;
 }
 
 // `content_bytes` 0: the block is closed, its header says how full it is.
@@ -347,15 +346,15 @@ bool UserDrain::take(const UserProcess &process, UserRing &ring, std::uint64_t c
 	if (is_pushed && !pass.push(static_cast<std::uint32_t>(info.stream), kept.bytes))
 		return false;
 	if (wrong)
-		damage(process, wrong);
+		note_damage(process, wrong);
 	if (is_pushed || left_out) { // else it had no events
 		functions_.count(block.bytes);
-		filter_.count(ring.looked_bytes);
+		filter_.count(ring.evaluated_bytes);
 		tokens_ += info.tokens - ring.info.tokens - left_out;
 		ring.info = info;
 		ring.info.sequence += is_pushed;
 	}
-	ring.looked_bytes = EDC_BLOCK_HEADER;
+	ring.evaluated_bytes = EDC_BLOCK_HEADER;
 	ring.taken = (ring.taken + 1) & EDC_USER_BLOCK_MASK;
 	return true;
 }
@@ -400,7 +399,7 @@ void UserDrain::add_counts(UserCounts &counts) const
 	counts.damage = damage_;
 }
 
-void UserDrain::damage(const UserProcess &process, const std::string &what)
+void UserDrain::note_damage(const UserProcess &process, const std::string &what)
 {
 	if (damaged_++ == 0)
 		damage_ = fmt::format("{}, by process {}", what, process.pid);

@@ -33,7 +33,7 @@ public:
 	// False if the pool is full: then the block waits.
 	using Push = std::function<bool(std::uint32_t stream, const std::byte *block)>;
 
-	// `learn` is called for an unknown class of the kernel module, and may make it known. `on_wakeup` is called in
+	// `learn` is called for an unknown class of the kernel module, and may add it. `on_wakeup` is called in
 	// another thread when a pass is needed. The references must outlive this.
 	UserDrain(ProcessTable &processes, const KnownClasses &classes, FunctionEvents &functions, UserFilter &filter,
 		  std::function<void()> learn, std::function<void()> on_wakeup)
@@ -61,10 +61,10 @@ public:
 	void add_counts(UserCounts &counts) const;
 
 private:
-	struct Look;
+	struct RingState;
 	struct Pass {
 		const bool last;
-		std::uint64_t left; // blocks that may be taken
+		std::uint64_t blocks_left; // blocks that may be taken
 		const MakeStream &make_stream;
 		const Push &push, &show;
 	};
@@ -72,26 +72,26 @@ private:
 	unsigned drain_process(UserProcess &process, Pass &pass);
 
 	// Rings with their own streams:
-	unsigned drain_ring(const UserProcess &process, UserRing &ring, bool over, std::uint64_t &left,
+	unsigned drain_ring(const UserProcess &process, UserRing &ring, bool is_final, std::uint64_t &blocks_left,
 			    const Pass &pass);
 	void show_open_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes, const Pass &pass);
-	void look_at_open_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes);
+	void evaluate_open_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes);
 	bool take(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes, const Pass &pass);
 	bool report_last_loss(UserRing &ring, const Push &push);
 
 	// Rings whose events are merged:
-	unsigned merge_ring(const UserProcess &process, UserRing &ring, bool over, const MakeStream &make_stream);
+	unsigned merge_ring(const UserProcess &process, UserRing &ring, bool is_final, const MakeStream &make_stream);
 	void merge_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes,
 			 const std::function<void()> &learn);
-	unsigned drain_shared_ring(UserProcess &process, bool over, const MakeStream &make_stream);
-	void pack_merged(bool last, std::uint64_t before_look, const Push &push, const Push &show);
+	unsigned drain_shared_ring(UserProcess &process, bool is_final, const MakeStream &make_stream);
+	void pack_merged(bool last, std::uint64_t pass_start, const Push &push, const Push &show);
 	void make_stream_of(const UserProcess &process, UserRing &ring, const MakeStream &make_stream) const;
 	std::size_t waiting_bytes() const;
 
-	Look look_at(const UserProcess &process, UserRing &ring);
-	std::function<void()> learning(const UserProcess &process) const;
+	RingState read_state(const UserProcess &process, UserRing &ring);
+	std::function<void()> learn_once(const UserProcess &process) const;
 	UserRingInfo info_of(const UserRing &ring) const;
-	void damage(const UserProcess &process, const std::string &what);
+	void note_damage(const UserProcess &process, const std::string &what);
 
 	ProcessTable &processes_;
 	const KnownClasses &classes_;

@@ -7,7 +7,7 @@
 
 namespace monitor::card {
 
-bool UserFilter::judge(const PostedEvent &event, Counts &counts, std::uint32_t &inputs) const
+bool UserFilter::evaluate(const PostedEvent &event, Counts &counts, std::uint32_t &inputs) const
 {
 	auto value = event.values();
 	std::uint64_t belongs = 0;
@@ -21,7 +21,7 @@ bool UserFilter::keeps(const PostedEvent &event)
 	if (!matcher_)
 		return true;
 	std::uint32_t inputs = 0;
-	const bool is_kept = judge(event, counts_, inputs);
+	const bool is_kept = evaluate(event, counts_, inputs);
 	if (inputs)
 		triggers_.note(event, inputs);
 	if (!is_kept)
@@ -37,12 +37,12 @@ std::uint64_t UserFilter::strip(std::byte *block, const WordsById &words)
 	if (!matcher_)
 		return 0;
 	std::uint64_t to = EDC_BLOCK_HEADER;
-	for_each_record(block, words, [&](const PostedEvent &event, std::uint32_t payload, std::uint64_t place) {
+	for_each_record(block, words, [&](const PostedEvent &event, std::uint32_t payload, std::uint64_t offset) {
 		const std::uint32_t id = edc_token_id(event.record[0]);
 		std::uint32_t inputs = 0;
-		const bool is_kept = id == EDC_ID_THREAD || judge(event, counted_, inputs);
+		const bool is_kept = id == EDC_ID_THREAD || evaluate(event, counted_, inputs);
 		if (inputs)
-			inputs_.push_back({place, inputs, event});
+			inputs_.push_back({offset, inputs, event});
 		if (!is_kept) {
 			stripped_.push_back(id);
 			return;
@@ -64,18 +64,18 @@ void UserFilter::count(std::uint64_t from)
 	for (std::size_t i = 0; i < counts_.size(); ++i)
 		counts_[i] += std::exchange(counted_[i], 0);
 	for (const Input &input : inputs_)
-		if (input.place >= from)
+		if (input.offset >= from)
 			triggers_.note(input.event, input.inputs);
 	inputs_.clear();
 }
 
-void UserFilter::look(const std::byte *block, const WordsById &words, std::uint64_t from)
+void UserFilter::evaluate_triggers(const std::byte *block, const WordsById &words, std::uint64_t from)
 {
 	Counts uncounted{};
-	for_each_record(block, words, [&](const PostedEvent &event, std::uint32_t, std::uint64_t place) {
+	for_each_record(block, words, [&](const PostedEvent &event, std::uint32_t, std::uint64_t offset) {
 		std::uint32_t inputs = 0;
-		if (place >= from && edc_token_id(event.record[0]) != EDC_ID_THREAD)
-			judge(event, uncounted, inputs);
+		if (offset >= from && edc_token_id(event.record[0]) != EDC_ID_THREAD)
+			evaluate(event, uncounted, inputs);
 		if (inputs)
 			triggers_.note(event, inputs);
 	});

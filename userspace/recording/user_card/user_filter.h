@@ -62,7 +62,7 @@ public:
 	UserTriggers &triggers() { return triggers_; }
 	const UserTriggers &triggers() const { return triggers_; }
 
-	// Evaluates and counts the event; whether it is kept.
+	// Evaluates and counts the event. True: it is kept.
 	bool keeps(const PostedEvent &event);
 
 	// Removes rejected events from a validated block. Returns their number; count() counts afterwards.
@@ -70,14 +70,14 @@ public:
 	// Counts the events of the last strip(); triggers have seen those before byte `from`.
 	void count(std::uint64_t from);
 	// Evaluates triggers for a validated block before it is taken, from byte `from` on.
-	void look(const std::byte *block, const WordsById &words, std::uint64_t from);
+	void evaluate_triggers(const std::byte *block, const WordsById &words, std::uint64_t from);
 
 	const std::map<std::uint32_t, std::uint64_t> &rejected() const { return rejected_; } // by id
 	const Counts &counts() const { return counts_; }
 
 private:
 	// `inputs`: of which triggers it is an input, as in UserTriggers::note().
-	bool judge(const PostedEvent &event, Counts &counts, std::uint32_t &inputs) const;
+	bool evaluate(const PostedEvent &event, Counts &counts, std::uint32_t &inputs) const;
 
 	MakeMatcher make_;
 	std::shared_ptr<const EventMatcher> matcher_; // null: there are no classes yet
@@ -87,7 +87,7 @@ private:
 	std::vector<std::uint32_t> stripped_; // ids
 	Counts counted_{};
 	struct Input {
-		std::uint64_t place; // its offset in the block
+		std::uint64_t offset; // its offset in the block
 		std::uint32_t inputs;
 		PostedEvent event;
 	};

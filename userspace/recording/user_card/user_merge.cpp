@@ -11,9 +11,9 @@ namespace monitor::card {
 std::uint64_t MergedStream::add(const std::byte *block, std::uint64_t from, const WordsById &words, UserFilter *filter)
 {
 	const std::size_t before = waiting_.size();
-	for_each_record(block, words, [&](const PostedEvent &event, std::uint32_t count, std::uint64_t at) {
+	for_each_record(block, words, [&](const PostedEvent &event, std::uint32_t count, std::uint64_t offset) {
 		const std::uint32_t id = edc_token_id(event.record[0]);
-		if (id == EDC_ID_THREAD || at < from)
+		if (id == EDC_ID_THREAD || offset < from)
 			return;
 		if (words[id] & refused_class) {
 			++refused_;
@@ -31,10 +31,10 @@ void MergedStream::add(const SharedRecord &record, std::uint32_t process)
 	words_.insert(words_.end(), record.word, record.word + record.words);
 }
 
-void MergedStream::put(std::uint64_t word)
+void MergedStream::append(std::uint64_t word)
 {
-	std::memcpy(block_.data() + at_, &word, sizeof word);
-	at_ += 8;
+	std::memcpy(block_.data() + position_, &word, sizeof word);
+	position_ += 8;
 }
 
 void MergedStream::open(std::uint64_t time, const Record &record)
@@ -53,20 +53,20 @@ void MergedStream::open(std::uint64_t time, const Record &record)
 	header.process = process_ = record.process;
 	block_.fill(std::byte{0});
 	std::memcpy(block_.data(), &header, sizeof header);
-	begin_ = time;
+	block_begin_ = time;
 	reported_ = discarded_;
-	at_ = EDC_BLOCK_HEADER;
+	position_ = EDC_BLOCK_HEADER;
 }
 
 bool MergedStream::close(const Push &push)
 {
 	auto *header = reinterpret_cast<edc_block *>(block_.data());
-	header->content_size = at_ * 8;
+	header->content_size = position_ * 8;
 	header->timestamp_end = info_.last_time;
 	if (!push(static_cast<std::uint32_t>(info_.stream), block_.data()))
 		return false;
 	++info_.sequence;
-	at_ = 0;
+	position_ = 0;
 	return true;
 }
 
@@ -74,51 +74,52 @@ bool MergedStream::pack(std::uint64_t horizon, bool flush, const Push &push)
 {
 	std::ranges::stable_sort(waiting_, {}, &Record::time);
 	std::size_t done = 0;
-	bool room = true;
+	bool has_room = true;
 	for (; done < waiting_.size() && waiting_[done].time < horizon; ++done) {
 		const Record &record = waiting_[done];
 		const std::uint64_t time = std::max(record.time, info_.last_time);
-		const bool other = record.tid != tid_ || record.process != process_;
-		const std::uint64_t bytes = 8u * record.words + (other ? 16 : 0);
-		if (at_ &&
-		    (at_ + bytes > EDC_BLOCK_SIZE || time - begin_ >= EDC_BLOCK_MAX_TICKS || reported_ != discarded_) &&
-		    !(room = close(push)))
+		const bool is_other_thread = record.tid != tid_ || record.process != process_;
+		const std::uint64_t bytes = 8u * record.words + (is_other_thread ? 16 : 0);
+		if (position_ &&
+		    (position_ + bytes > EDC_BLOCK_SIZE || time - block_begin_ >= EDC_BLOCK_MAX_TICKS ||
+		     reported_ != discarded_) &&
+		    !(has_room = close(push)))
 			break;
-		if (!at_) {
+		if (!position_) {
 			open(time, record);
-		} else if (other) {
-			put(edc_token(EDC_ID_THREAD, EDC_MODE_USER, time, 0));
-			put(record.tid | static_cast<std::uint64_t>(record.process) << 32);
+		} else if (is_other_thread) {
+			append(edc_token(EDC_ID_THREAD, EDC_MODE_USER, time, 0));
+			append(record.tid | static_cast<std::uint64_t>(record.process) << 32);
 			tid_ = record.tid;
 			process_ = record.process;
 		}
 		const std::uint64_t token = words_[record.first_word];
-		put(edc_token(edc_token_id(token), EDC_MODE_USER, time, edc_token_arg(token)));
+		append(edc_token(edc_token_id(token), EDC_MODE_USER, time, edc_token_arg(token)));
 		for (std::uint32_t i = 1; i < record.words; ++i)
-			put(words_[record.first_word + i]);
+			append(words_[record.first_word + i]);
 		info_.last_time = time;
 	}
 	waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
 	if (done)
 		forget_words();
-	if (room && flush && reported_ != discarded_ && !at_)
+	if (has_room && flush && reported_ != discarded_ && !position_)
 		open(info_.last_time, Record{0, tid_, process_, 0, 0}); // an empty block reports the last losses
-	if (room && flush && at_)
-		room = close(push);
-	stalled_ = !room;
-	return room;
+	if (has_room && flush && position_)
+		has_room = close(push);
+	stalled_ = !has_room;
+	return has_room;
 }
 
 std::uint64_t MergedStream::show(std::uint64_t horizon, const Push &show) const
 {
-	if (!at_)
+	if (!position_)
 		return stalled_ ? info_.last_time : horizon;
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy = block_;
 	auto *header = reinterpret_cast<edc_block *>(copy.data());
-	header->content_size = at_ * 8;
+	header->content_size = position_ * 8;
 	header->timestamp_end = info_.last_time;
 	if (!show(static_cast<std::uint32_t>(info_.stream), copy.data()))
-		return begin_;
+		return block_begin_;
 	return stalled_ ? info_.last_time : horizon;
 }
 

@@ -29,8 +29,8 @@ public:
 	// No record is older than info.last_time.
 	explicit MergedStream(const UserRingInfo &info) : info_(info) {}
 
-	// Adds the records of a validated block from byte `from` on. The block's header names its process. Returns how
-	// many; those of refused classes are counted and left out, as those that the filter does not keep.
+	// Adds the records of a validated block from byte `from` on, and returns their number. The block's header names
+	// its process. Records of refused classes are counted instead; those that the filter rejects are left out.
 	std::uint64_t add(const std::byte *block, std::uint64_t from, const WordsById &words,
 			  UserFilter *filter = nullptr);
 	void add(const SharedRecord &record, std::uint32_t process);
@@ -53,7 +53,7 @@ public:
 	{
 		return waiting_.size() * sizeof(Record) + words_.size() * sizeof(std::uint64_t);
 	}
-	bool empty() const { return waiting_.empty() && at_ == 0 && reported_ == discarded_; }
+	bool empty() const { return waiting_.empty() && position_ == 0 && reported_ == discarded_; }
 
 private:
 	struct Record {
@@ -65,7 +65,7 @@ private:
 
 	void open(std::uint64_t time, const Record &record);
 	bool close(const Push &push);
-	void put(std::uint64_t word);
+	void append(std::uint64_t word);
 	void forget_words();
 
 	UserRingInfo info_;
@@ -74,8 +74,8 @@ private:
 	std::uint64_t discarded_ = 0, reported_ = 0, refused_ = 0;
 	bool stalled_ = false;
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block_{};
-	std::uint64_t at_ = 0; // 0: no block is open
-	std::uint64_t begin_ = 0;
+	std::uint64_t position_ = 0; // 0: no block is open
+	std::uint64_t block_begin_ = 0;
 	std::uint32_t tid_ = 0, process_ = 0; // of the previous record
 };
 

@@ -21,7 +21,9 @@ void UserProcess::lay_out(unsigned cpus, std::uint64_t ring_blocks, const Uuid &
 		added.info.cpu = cpu;
 		added.info.process = static_cast<std::uint32_t>(pid);
 		if (numbers)
-			added.info.number_of = [numbers = numbers](std::uint32_t tid) { return numbers->find(tid); };
+			added.info.translate_tid = [numbers = numbers](std::uint32_t tid) {
+				return numbers->find(tid);
+			};
 		added.info.last_time = since - max_clock_skew_ticks;
 		rings.push_back(added);
 	}
@@ -30,7 +32,7 @@ void UserProcess::lay_out(unsigned cpus, std::uint64_t ring_blocks, const Uuid &
 	});
 }
 
-void UserProcess::begin_here()
+void UserProcess::skip_present_content()
 {
 	for (UserRing &ring : rings) {
 		const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
@@ -42,7 +44,7 @@ void UserProcess::begin_here()
 		    __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
 		ring.give_back();
 	}
-	shared_ring->begin_here();
+	shared_ring->skip_present_content();
 	shared_discarded_before = shared_discarded = shared_ring->discarded();
 	early_before = __atomic_load_n(&shared().lost_early, __ATOMIC_RELAXED);
 }
@@ -52,7 +54,7 @@ bool UserProcess::is_unanswered() const
 	if (by_device || losses_counted || __atomic_load_n(&shared().bell, __ATOMIC_ACQUIRE) != EDC_BELL_NONE)
 		return false;
 	pollfd poll{pidfd.get(), POLLIN, 0};
-	return is_followed || ended || ::poll(&poll, 1, 0) > 0;
+	return has_successor || ended || ::poll(&poll, 1, 0) > 0;
 }
 // Losses already written to a stream, and the early ones, read now. Any count that rose by more than `most` clears
 // `possible`; early losses are then left out.

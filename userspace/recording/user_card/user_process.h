@@ -26,10 +26,10 @@ namespace monitor::card {
 struct UserRing {
 	edc_user_ring *shared = nullptr;
 	UserRingInfo info;
-	std::uint64_t taken = 0;                       // blocks so far, as the writers number them
-	std::uint64_t merged_bytes = EDC_BLOCK_HEADER; // bytes of the next block that are already merged
-	std::uint64_t looked_bytes = EDC_BLOCK_HEADER; // likewise that triggers have seen
-	std::uint64_t discarded_before = 0;            // before the recording
+	std::uint64_t taken = 0;                          // blocks so far, as the writers number them
+	std::uint64_t merged_bytes = EDC_BLOCK_HEADER;    // bytes of the next block that are already merged
+	std::uint64_t evaluated_bytes = EDC_BLOCK_HEADER; // likewise that triggers have seen
+	std::uint64_t discarded_before = 0;               // before the recording
 	bool has_stream = false;
 	bool done = false; // its writers have ended and all is taken
 
@@ -51,11 +51,11 @@ struct UserProcess {
 	std::uint64_t blocks = 0; // of each ring
 	std::vector<UserRing> rings;
 	std::optional<SharedRing> shared_ring;
-	std::uint64_t shared_discarded = 0; // as reported so far
-	bool shared_done = false;           // its writers have ended and all is taken
-	std::uint64_t shared_discarded_before = 0, early_before = 0;
+	std::uint64_t shared_discarded = 0;                          // as reported so far
+	bool shared_done = false;                                    // its writers have ended and all is taken
+	std::uint64_t shared_discarded_before = 0, early_before = 0; // before the recording
 	bool ended = false;
-	bool is_followed = false;    // its process asked again, for a library or after an exec
+	bool has_successor = false;  // its process got further rings, for a library or after an exec
 	bool losses_counted = false; // losses before it had rings are counted elsewhere or were reported
 	bool is_merged = false;      // its events go into the merged streams
 	bool by_device = false;      // the kernel module gave it its rings, and they stay after the recording
@@ -65,8 +65,8 @@ struct UserProcess {
 
 	// Sets up the rings in `area`: of `cpus` CPUs and the shared one. `since`: no event is older.
 	void lay_out(unsigned cpus, std::uint64_t ring_blocks, const Uuid &uuid, std::uint64_t since);
-	// The rings existed before the recorder: their present content is not part of the recording.
-	void begin_here();
+	// For rings older than the recorder: their present content is not part of the recording.
+	void skip_present_content();
 
 	edc_user_area &shared() const { return *reinterpret_cast<edc_user_area *>(area.data()); }
 	// Whether its program ended without ever using the rings that it requested.

@@ -27,8 +27,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t max_threads = 16384;                                   // of a process
-constexpr std::chrono::nanoseconds look_for_new = 5ms, look_for_others = 1s; // new threads; reused TIDs
+constexpr std::size_t max_threads = 16384; // of a process
+constexpr std::chrono::nanoseconds max_age_for_unknown = 5ms,
+				   max_age_for_known = 1s; // of the table, for TIDs that it lacks or has
 
 } // namespace
 
@@ -70,16 +71,16 @@ bool in_other_pid_namespace(pid_t pid)
 	return record::numbers_of(fmt::format("/proc/{}/status", pid)).find('\t') != std::string::npos;
 }
 
-void ThreadNumbers::look()
+void ThreadNumbers::read_threads()
 {
-	looked_ = std::chrono::steady_clock::now();
+	read_at_ = std::chrono::steady_clock::now();
 	std::error_code error;
 	std::filesystem::directory_iterator task(fmt::format("/proc/{}/task", process_), error);
 	for (std::size_t seen = 0; !error && task != std::filesystem::directory_iterator() && seen < max_threads;
 	     ++seen) {
 		const std::string numbers = record::numbers_of(task->path().string() + "/status");
 		if (const std::size_t last = numbers.rfind('\t'); last != std::string::npos)
-			outside_[static_cast<std::uint32_t>(std::atoi(numbers.c_str() + last + 1))] =
+			outer_tids_[static_cast<std::uint32_t>(std::atoi(numbers.c_str() + last + 1))] =
 			    static_cast<std::uint32_t>(std::atoi(numbers.c_str()));
 		task.increment(error);
 	}
@@ -87,12 +88,12 @@ void ThreadNumbers::look()
 
 std::uint32_t ThreadNumbers::find(std::uint32_t untrusted_tid)
 {
-	const auto since = std::chrono::steady_clock::now() - looked_;
-	if (since > (outside_.contains(untrusted_tid) ? look_for_others : look_for_new))
-		look();
-	if (outside_.size() >= max_threads && !outside_.contains(untrusted_tid))
+	const auto since = std::chrono::steady_clock::now() - read_at_;
+	if (since > (outer_tids_.contains(untrusted_tid) ? max_age_for_known : max_age_for_unknown))
+		read_threads();
+	if (outer_tids_.size() >= max_threads && !outer_tids_.contains(untrusted_tid))
 		return static_cast<std::uint32_t>(process_);
-	return outside_.try_emplace(untrusted_tid, process_).first->second;
+	return outer_tids_.try_emplace(untrusted_tid, process_).first->second;
 }
 
 bool has_thread(pid_t pid, std::uint32_t tid)

@@ -32,11 +32,11 @@ public:
 	std::uint32_t find(std::uint32_t untrusted_tid);
 
 private:
-	void look();
+	void read_threads();
 
 	pid_t process_;
-	std::unordered_map<std::uint32_t, std::uint32_t> outside_;
-	std::chrono::steady_clock::time_point looked_{};
+	std::unordered_map<std::uint32_t, std::uint32_t> outer_tids_;
+	std::chrono::steady_clock::time_point read_at_{};
 };
 
 // Whether this process has this thread.

@@ -31,7 +31,7 @@ constexpr std::size_t max_areas_of_a_user = 128;       // for users other than r
 void ProcessTable::start(std::size_t max_areas)
 {
 	max_areas_ = max_areas;
-	began_ = last_look_ = read_tsc();
+	start_time_ = last_look_ = read_tsc();
 	adopt_arrived();
 	started_ = true;
 }
@@ -135,7 +135,7 @@ Fd ProcessTable::give_area(const ucred &who, edc_welcome &welcome, std::uint64_t
 	welcome.blocks = static_cast<std::uint32_t>(process->blocks);
 	welcome.ring_bytes = (process->blocks + 1) * EDC_BLOCK_SIZE;
 	for (const auto &earlier : processes_)
-		earlier->is_followed |= earlier->pid == who.pid;
+		earlier->has_successor |= earlier->pid == who.pid;
 	add(std::move(process));
 	return memory;
 }
@@ -178,7 +178,7 @@ void ProcessTable::adopt(const edc_device_process &reported)
 	}
 	process->lay_out(reported.rings, reported.blocks, options_.uuid, last_look_);
 	if (!reported.open || !started_)
-		process->begin_here();
+		process->skip_present_content();
 	cpus_ = std::max<unsigned>(cpus_, reported.rings);
 	add(std::move(process));
 }
@@ -190,7 +190,7 @@ void ProcessTable::add_polls(std::vector<pollfd> &polls) const
 			polls.push_back({process->pidfd.get(), POLLIN, 0});
 }
 
-void ProcessTable::see_ended(std::span<const pollfd> polls)
+void ProcessTable::note_ended(std::span<const pollfd> polls)
 {
 	for (const pollfd &poll : polls)
 		for (const auto &process : processes_)

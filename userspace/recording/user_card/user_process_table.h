@@ -53,7 +53,7 @@ public:
 	void add_losses(pid_t process, std::uint64_t untrusted_lost);
 	// Adopts the processes that got rings from the module since the last call.
 	void adopt_arrived();
-	// The same, at the start of a pass: `now` was read before. A process that arrives later posts nothing older.
+	// The same, at the start of a pass; `now` was read before that. Processes that arrive later post nothing older.
 	void begin_pass(std::uint64_t now);
 	// A process got nothing because memory ran out.
 	void refuse() { ++counts_.refused; }
@@ -62,13 +62,13 @@ public:
 	// Rings per process.
 	unsigned cpus() const { return cpus_; }
 	// When recording started, in ticks.
-	std::uint64_t began() const { return began_; }
+	std::uint64_t start_time() const { return start_time_; }
 	// Plausibility limit: one event per tick and CPU.
-	std::uint64_t max_possible_discarded() const { return (read_tsc() - began_) * options_.cpus; }
+	std::uint64_t max_possible_discarded() const { return (read_tsc() - start_time_) * options_.cpus; }
 
 	// Polls for the end of every process, and takes what was found.
 	void add_polls(std::vector<pollfd> &polls) const;
-	void see_ended(std::span<const pollfd> polls);
+	void note_ended(std::span<const pollfd> polls);
 	// Removes the processes that have ended and are drained.
 	void remove_done();
 	bool all_done() const;
@@ -90,7 +90,7 @@ private:
 	UserModule *module_;
 	unsigned cpus_;
 	std::size_t max_areas_ = 0;
-	std::uint64_t began_ = 0;
+	std::uint64_t start_time_ = 0;
 	std::uint64_t last_look_ = 0; // processes that have rings by then are known
 	bool started_ = false;        // processes that had rings before are known
 	std::vector<std::unique_ptr<UserProcess>> processes_;

@@ -14,8 +14,8 @@ std::uint64_t time_of(std::uint64_t head, std::uint64_t token, std::uint64_t now
 	constexpr unsigned bits = 32 + EDC_HEAD_TIME_BITS;
 	const std::uint64_t high = head >> EDC_HEAD_TIME_SHIFT & ((1u << EDC_HEAD_TIME_BITS) - 1);
 	const std::uint64_t low = high << 32 | edc_token_time(token);
-	const std::uint64_t back = (now + max_clock_skew_ticks - low) & ((1ull << bits) - 1);
-	return now + max_clock_skew_ticks - back;
+	const std::uint64_t distance = (now + max_clock_skew_ticks - low) & ((1ull << bits) - 1);
+	return now + max_clock_skew_ticks - distance;
 }
 
 bool is_possible(std::uint64_t time, std::uint64_t complete_before, std::uint64_t now)
@@ -38,40 +38,40 @@ bool SharedRing::has_head(std::uint64_t position) const
 }
 
 // Skips to the next record, or to the end of what is claimed.
-void SharedRing::pass_hole(std::uint64_t claimed)
+void SharedRing::skip_hole(std::uint64_t claimed)
 {
 	while (++taken_ != claimed && !has_head(taken_))
 		;
 	++holes_;
-	passed_ = true;
+	skipped_ = true;
 }
 
-// Frees what was taken, up to the first claim that was passed over and whose thread may still write.
-void SharedRing::make_room()
+// Frees what was taken, up to the first claim that was skipped and whose thread may still write.
+void SharedRing::free_taken()
 {
-	std::uint64_t room = taken_;
+	std::uint64_t free_until = taken_;
 	for (edc_user_claim &claim : shared_->claim) {
-		__u64 untrusted_claim = passed_ ? __atomic_load_n(&claim.word, __ATOMIC_ACQUIRE) : 0;
-		const std::uint64_t back = (taken_ - untrusted_claim) & EDC_USER_POSITION_MASK;
-		if (untrusted_claim == 0 || back == 0 || back > taken_ - freed_)
+		__u64 untrusted_claim = skipped_ ? __atomic_load_n(&claim.word, __ATOMIC_ACQUIRE) : 0;
+		const std::uint64_t distance = (taken_ - untrusted_claim) & EDC_USER_POSITION_MASK;
+		if (untrusted_claim == 0 || distance == 0 || distance > taken_ - freed_)
 			continue;
 		if (is_alive_(static_cast<std::uint32_t>(untrusted_claim >> EDC_USER_POSITION_BITS)))
-			room = std::min(room, taken_ - back);
+			free_until = std::min(free_until, taken_ - distance);
 		else
 			__atomic_compare_exchange_n(&claim.word, &untrusted_claim, 0, false, __ATOMIC_RELAXED,
 						    __ATOMIC_RELAXED);
 	}
-	passed_ = room != taken_;
-	freed_ = room;
-	__atomic_store_n(&shared_->read, room, __ATOMIC_RELEASE);
+	skipped_ = free_until != taken_;
+	freed_ = free_until;
+	__atomic_store_n(&shared_->read, free_until, __ATOMIC_RELEASE);
 }
 
-const char *SharedRing::take(const Look &look, const WordsById &payload_words,
+const char *SharedRing::take(const TakeOptions &options, const WordsById &payload_words,
 			     const std::function<void(const SharedRecord &)> &yield, const std::function<void()> &learn)
 {
-	const std::uint64_t before = look.now();
+	const std::uint64_t before = options.now();
 	const std::uint64_t claimed = __atomic_load_n(&shared_->state, __ATOMIC_ACQUIRE); // untrusted
-	std::uint64_t at_most = before; // read again if a record is newer: this thread may have been preempted
+	std::uint64_t latest = before; // read again if a record is newer: this thread may have been preempted
 	const char *wrong = nullptr;
 	fill_ = 0;
 	if (claimed - taken_ > capacity_) {
@@ -84,23 +84,23 @@ const char *SharedRing::take(const Look &look, const WordsById &payload_words,
 		const std::uint64_t head = word_at(taken_);
 		if (!has_head(taken_)) {
 			// all holes that were claimed when the first of them was seen are waited for together
-			if (!look.writers_ended && taken_ >= hole_claimed_) {
+			if (!options.writers_ended && taken_ >= hole_claimed_) {
 				complete_before_ = std::max(complete_before_, hole_since_);
 				hole_since_ = before;
 				hole_claimed_ = claimed;
 			}
-			if (!look.writers_ended && before - hole_since_ < look.hole_ticks)
+			if (!options.writers_ended && before - hole_since_ < options.hole_ticks)
 				break;
-			pass_hole(claimed);
+			skip_hole(claimed);
 			continue;
 		}
 		SharedRecord record{};
 		record.word[0] = word_at(taken_ + 1);
 		record.tid = static_cast<std::uint32_t>(head >> EDC_HEAD_THREAD_SHIFT);
-		record.time = time_of(head, record.word[0], at_most);
-		if (!is_possible(record.time, complete_before_, at_most)) {
-			at_most = look.now();
-			record.time = time_of(head, record.word[0], at_most);
+		record.time = time_of(head, record.word[0], latest);
+		if (!is_possible(record.time, complete_before_, latest)) {
+			latest = options.now();
+			record.time = time_of(head, record.word[0], latest);
 		}
 		const std::uint32_t id = edc_token_id(record.word[0]);
 		if (payload_words[id] == unknown_class && learn)
@@ -114,11 +114,11 @@ const char *SharedRing::take(const Look &look, const WordsById &payload_words,
 			bad = "an event of a class that its program did not declare";
 		else if (length > claimed - taken_)
 			bad = "an event extends beyond what is claimed";
-		else if (!is_possible(record.time, complete_before_, at_most))
-			bad = "an event's time steps back or is in the future";
+		else if (!is_possible(record.time, complete_before_, latest))
+			bad = "an event's time steps distance or is in the future";
 		if (bad) {
 			wrong = bad;
-			pass_hole(claimed);
+			skip_hole(claimed);
 			continue;
 		}
 		if (payload_words[id] & refused_class) {
@@ -134,16 +134,16 @@ const char *SharedRing::take(const Look &look, const WordsById &payload_words,
 	}
 	if (taken_ == claimed)
 		complete_before_ = before;
-	make_room();
+	free_taken();
 	return wrong;
 }
 
-void SharedRing::begin_here()
+void SharedRing::skip_present_content()
 {
 	taken_ = __atomic_load_n(&shared_->state, __ATOMIC_ACQUIRE); // untrusted, only compared at the next pass
 	freed_ = taken_ - capacity_;
-	passed_ = true; // what is there may be claimed and not written yet
-	make_room();
+	skipped_ = true; // what is there may be claimed and not written yet
+	free_taken();
 }
 
 std::uint64_t SharedRing::discarded() const

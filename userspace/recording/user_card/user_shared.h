@@ -34,7 +34,7 @@ public:
 	{
 	}
 
-	struct Look {
+	struct TakeOptions {
 		std::function<std::uint64_t()> now; // the clock
 		bool writers_ended = false;         // do not wait for claims
 		std::uint64_t hole_ticks = 0;       // how long to wait for a claim whose record is not written
@@ -42,15 +42,15 @@ public:
 
 	// Yields the records that are complete, and frees their space. `learn`: as for validate_user_block().
 	// Returns nullptr, or what was wrong.
-	const char *take(const Look &look, const WordsById &payload_words,
+	const char *take(const TakeOptions &options, const WordsById &payload_words,
 			 const std::function<void(const SharedRecord &)> &yield,
 			 const std::function<void()> &learn = {});
 	// Drops the present content, for a ring older than the recorder.
-	void begin_here();
+	void skip_present_content();
 
 	// All records with earlier times have been yielded.
 	std::uint64_t complete_before() const { return complete_before_; }
-	// Events discarded by the full ring, and holes.
+	// Events discarded by the full ring, and holes: claims that were given up.
 	std::uint64_t discarded() const;
 	// Events of refused classes since the last call.
 	std::uint64_t take_refused() { return std::exchange(refused_, 0); }
@@ -60,14 +60,14 @@ public:
 private:
 	std::uint64_t word_at(std::uint64_t position) const;
 	bool has_head(std::uint64_t position) const;
-	void pass_hole(std::uint64_t claimed);
-	void make_room();
+	void skip_hole(std::uint64_t claimed);
+	void free_taken();
 
 	edc_user_ring *shared_;
 	std::uint64_t capacity_; // words
 	IsAlive is_alive_;
 	std::uint64_t taken_ = 0, freed_ = 0; // words so far
-	bool passed_ = false;                 // holes were skipped among those taken and not freed
+	bool skipped_ = false;                // holes were skipped among those taken and not freed
 	std::uint64_t complete_before_;
 	std::uint64_t hole_since_ = 0;   // when the first hole before hole_claimed_ was seen
 	std::uint64_t hole_claimed_ = 0; // end of what was claimed by then

@@ -25,7 +25,7 @@ sockaddr_un well_known_address()
 
 } // namespace
 
-pid_t holder_of_programs()
+pid_t recorder_of_all_programs()
 {
 	const sockaddr_un address = well_known_address();
 	const Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -50,7 +50,7 @@ Fd listen_on(const std::string &name)
 Fd listen_for_everyone()
 {
 	const sockaddr_un address = well_known_address();
-	if (const pid_t other = holder_of_programs())
+	if (const pid_t other = recorder_of_all_programs())
 		throw Error("process {} already records the events of all instrumented programs; only one process can",
 			    other);
 	::mkdir("/run/monitor", 0755);

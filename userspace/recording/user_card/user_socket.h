@@ -18,7 +18,7 @@ namespace monitor::card {
 Fd listen_on(const std::string &name);
 
 // The process that listens at EDC_SOCKET_PATH; 0 if none.
-pid_t holder_of_programs();
+pid_t recorder_of_all_programs();
 
 // Listens there, for every process of the machine; one recorder at a time. Needs root. Throws Error.
 Fd listen_for_everyone();

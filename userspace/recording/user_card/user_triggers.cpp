@@ -31,7 +31,7 @@ std::array<__u64, EDC_MATCH_VALUES> PostedEvent::values() const
 void UserTriggers::set(std::shared_ptr<const EventMatcher> matcher)
 {
 	matcher_ = std::move(matcher);
-	waits_ = std::ranges::any_of(matcher_->classes, [](const EventMatcher::Class &cls) {
+	has_inputs_ = std::ranges::any_of(matcher_->classes, [](const EventMatcher::Class &cls) {
 		return cls.id >= EDC_ID_USER_FIRST && cls.belongs >> EDC_FIRST_INPUT;
 	});
 }

@@ -48,7 +48,7 @@ class UserTriggers {
 public:
 	void set(std::shared_ptr<const EventMatcher> matcher);
 	// Whether programs have declared events of a trigger.
-	bool wait() const { return waits_; }
+	bool has_inputs() const { return has_inputs_; }
 
 	// `inputs`: bits from the first trigger's first input on.
 	void note(const PostedEvent &event, std::uint32_t inputs) { waiting_.push_back({inputs, event}); }
@@ -73,7 +73,7 @@ private:
 	void step_missing(std::uint64_t before);
 
 	std::shared_ptr<const EventMatcher> matcher_; // null: there are no classes yet
-	bool waits_ = false;
+	bool has_inputs_ = false;
 	std::vector<Noted> waiting_;
 	std::uint64_t stepped_before_ = 0, missed_until_ = 0;
 	std::array<std::unique_ptr<edc_trigger_state>, EDC_TRIGGERS> state_;

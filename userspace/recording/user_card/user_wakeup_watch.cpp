@@ -24,7 +24,7 @@ void WakeupWatch::begin(std::uint64_t now)
 {
 	now_ = now;
 	must_poll_ = connects_ = found_woken_ = false;
-	quiet_.clear();
+	to_wait_for_.clear();
 }
 
 void WakeupWatch::update(std::uint32_t &word, WakeupState &state, bool needed)
@@ -32,41 +32,41 @@ void WakeupWatch::update(std::uint32_t &word, WakeupState &state, bool needed)
 	const std::uint32_t untrusted_value = __atomic_load_n(&word, __ATOMIC_ACQUIRE);
 	if (untrusted_value == EDC_BELL_NONE) {
 		must_poll_ = true;
-		state.met = state.met ? state.met : now_;
-		connects_ |= now_ - state.met < ticks_per_second_ / connects_per_second;
+		state.first_seen = state.first_seen ? state.first_seen : now_;
+		connects_ |= now_ - state.first_seen < ticks_per_second_ / connects_per_second;
 		return;
 	}
 	if ((untrusted_value != EDC_BELL_QUIET || (wakeups_.woken() && wakeups_.which() == &word)) && !state.woken) {
 		state.woken = found_woken_ = true;
-		state.pause = needed ? 0 : longer(state.pause);
-		state.from = now_ + state.pause;
+		state.mute_ticks = needed ? 0 : next_mute_ticks(state.mute_ticks);
+		state.muted_until = now_ + state.mute_ticks;
 	}
-	if (state.woken && now_ >= state.from) {
+	if (state.woken && now_ >= state.muted_until) {
 		state.woken = false;
 		__atomic_store_n(&word, EDC_BELL_QUIET, __ATOMIC_SEQ_CST);
 	}
-	if (!state.woken && quiet_.size() < UserWakeups::most)
-		quiet_.push_back(&word);
+	if (!state.woken && to_wait_for_.size() < UserWakeups::max_futexes)
+		to_wait_for_.push_back(&word);
 	else if (!state.woken)
 		must_poll_ = true;
 }
 
 void WakeupWatch::end()
 {
-	must_poll_ |= !quiet_.empty() && !wakeups_.works();
-	if (wakeups_.woken() && !hidden_) {
-		hidden_pause_ = found_woken_ ? 0 : longer(hidden_pause_);
-		from_ = now_ + hidden_pause_;
-		hidden_ = !found_woken_;
+	must_poll_ |= !to_wait_for_.empty() && !wakeups_.works();
+	if (wakeups_.woken() && !has_unknown_waker_) {
+		poll_ticks_ = found_woken_ ? 0 : next_mute_ticks(poll_ticks_);
+		poll_until_ = now_ + poll_ticks_;
+		has_unknown_waker_ = !found_woken_;
 	}
-	if (now_ < from_) {
+	if (now_ < poll_until_) {
 		must_poll_ = true;
 		return;
 	}
-	hidden_ = false;
-	if (!wakeups_.woken() && quiet_ == waited_for_)
+	has_unknown_waker_ = false;
+	if (!wakeups_.woken() && to_wait_for_ == waited_for_)
 		return;
-	waited_for_ = quiet_;
+	waited_for_ = to_wait_for_;
 	wakeups_.wait_for(waited_for_);
 }
 
@@ -77,10 +77,10 @@ std::chrono::nanoseconds WakeupWatch::longest_wait() const
 	return must_poll_ ? poll_interval : std::chrono::nanoseconds::max();
 }
 
-std::uint64_t WakeupWatch::longer(std::uint64_t pause) const
+std::uint64_t WakeupWatch::next_mute_ticks(std::uint64_t before) const
 {
 	const std::uint64_t least = ticks_per_second_ / min_pauses_per_second;
-	return std::clamp(2 * pause, least, max_pause * least);
+	return std::clamp(2 * before, least, max_pause * least);
 }
 
 } // namespace monitor::card

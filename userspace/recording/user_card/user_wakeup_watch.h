@@ -21,8 +21,8 @@ namespace monitor::card {
 // State of one process's wake-ups.
 struct WakeupState {
 	bool woken = false;
-	std::uint64_t from = 0, pause = 0; // muted until then, for this long; TSC ticks
-	std::uint64_t met = 0;             // first look; 0: never
+	std::uint64_t muted_until = 0, mute_ticks = 0; // TSC ticks
+	std::uint64_t first_seen = 0;                  // 0: never
 };
 
 class WakeupWatch {
@@ -37,7 +37,7 @@ public:
 	void begin(std::uint64_t now);
 	// Handles a process's word. `needed`: its rings had enough for a wake-up.
 	void update(std::uint32_t &word, WakeupState &state, bool needed);
-	// A process without a usable futex: must be polled.
+	// For a process without a usable futex, which must be polled.
 	void poll() { must_poll_ = true; }
 	void end();
 
@@ -45,17 +45,17 @@ public:
 	std::chrono::nanoseconds longest_wait() const;
 
 private:
-	std::uint64_t longer(std::uint64_t pause) const;
+	std::uint64_t next_mute_ticks(std::uint64_t before) const;
 
 	std::uint64_t ticks_per_second_ = 0;
 	std::uint64_t now_ = 0; // when the pass began
 	bool must_poll_ = false;
-	bool connects_ = false;                   // a process has rings, but does not use its futex yet
-	bool found_woken_ = false;                // in this pass
-	std::vector<std::uint32_t *> quiet_;      // words to wait for, of this pass
-	std::vector<std::uint32_t *> waited_for_; // words being waited for
-	bool hidden_ = false;                     // a wake-up came from no known process
-	std::uint64_t hidden_pause_ = 0, from_ = 0;
+	bool connects_ = false;                    // a process has rings, but does not use its futex yet
+	bool found_woken_ = false;                 // in this pass
+	std::vector<std::uint32_t *> to_wait_for_; // words to wait for, of this pass
+	std::vector<std::uint32_t *> waited_for_;  // words being waited for
+	bool has_unknown_waker_ = false;           // a wake-up came from no known process
+	std::uint64_t poll_ticks_ = 0, poll_until_ = 0;
 	UserWakeups wakeups_;
 };
 

@@ -26,12 +26,12 @@ void UserWakeups::wait_for(const std::vector<std::uint32_t *> &words)
 	woken_.store(false, std::memory_order_release);
 	const std::lock_guard guard(lock_);
 	words_ = words;
-	changed();
+	interrupt_wait();
 	if (!thread_.joinable() && !words.empty() && works() && !stopping_.load(std::memory_order_relaxed))
 		thread_ = std::thread([this] { run(); });
 }
 
-void UserWakeups::changed()
+void UserWakeups::interrupt_wait()
 {
 	__atomic_fetch_add(&version_, 1, __ATOMIC_SEQ_CST);
 	::syscall(SYS_futex, &version_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
@@ -43,7 +43,7 @@ void UserWakeups::stop()
 	{
 		const std::lock_guard guard(lock_);
 		stopping_.store(true, std::memory_order_release);
-		changed();
+		interrupt_wait();
 		thread.swap(thread_);
 	}
 	if (thread.joinable())
@@ -52,17 +52,17 @@ void UserWakeups::stop()
 
 void UserWakeups::run()
 {
-	std::uint32_t answered = 0;              // the version of which a word was set
-	std::array<std::uint32_t *, most> words; // nothing here allocates: a failure could not be reported
-	std::array<futex_waitv, most + 1> waiters;
+	std::uint32_t woken_version = 0;                // the version of which a word was set
+	std::array<std::uint32_t *, max_futexes> words; // nothing here allocates: a failure could not be reported
+	std::array<futex_waitv, max_futexes + 1> waiters;
 	for (;;) {
 		const std::uint32_t version = __atomic_load_n(&version_, __ATOMIC_SEQ_CST);
 		if (stopping_.load(std::memory_order_acquire))
 			return;
 		std::size_t count = 0;
-		if (version != answered) {
+		if (version != woken_version) {
 			const std::lock_guard guard(lock_);
-			count = std::min(words_.size(), most);
+			count = std::min(words_.size(), max_futexes);
 			std::copy_n(words_.begin(), count, words.begin());
 		}
 		waiters[0] = waiter(&version_, version, FUTEX_PRIVATE_FLAG);
@@ -76,7 +76,7 @@ void UserWakeups::run()
 		if (which == 0 || (which < 0 && errno == EINTR) ||
 		    __atomic_load_n(&version_, __ATOMIC_SEQ_CST) != version)
 			continue;
-		answered = version;
+		woken_version = version;
 		which_.store(which > 0 ? words[static_cast<std::size_t>(which) - 1] : nullptr,
 			     std::memory_order_relaxed);
 		woken_.store(true, std::memory_order_release);

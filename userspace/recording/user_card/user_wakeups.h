@@ -18,7 +18,7 @@ namespace monitor::card {
 class UserWakeups {
 public:
 	// Limit of futexes (futex_waitv(2) takes 128).
-	static constexpr std::size_t most = 127;
+	static constexpr std::size_t max_futexes = 127;
 
 	// `on_wakeup` is called in that thread.
 	explicit UserWakeups(std::function<void()> on_wakeup) : on_wakeup_(std::move(on_wakeup)) {}
@@ -30,14 +30,14 @@ public:
 
 	// False if this kernel (before 5.16) cannot wait for several words: there are no wake-ups.
 	bool works() const { return works_.load(std::memory_order_relaxed); }
-	// Whether one was set since the last wait_for(), and which: null if a word was already set, or its memory was
+	// Whether a word was set since the last wait_for(), and which; null: it was already set, or its memory was
 	// gone.
 	bool woken() const { return woken_.load(std::memory_order_acquire); }
 	const std::uint32_t *which() const { return which_.load(std::memory_order_relaxed); }
 
 private:
 	void run();
-	void changed();
+	void interrupt_wait();
 
 	std::function<void()> on_wakeup_;
 	std::mutex lock_;
