@@ -32,7 +32,7 @@ Change change(Change::Kind kind, std::int32_t process, std::uint64_t time, std::
 std::string known_of(const CodeHistories &histories, std::int32_t process)
 {
 	std::string text;
-	for (const Change &each : histories.of(process)) {
+	for (const Change &each : histories.changes_of(process)) {
 		REQUIRE(each.process == process);
 		text += std::string(text.empty() ? "" : ", ") +
 			(each.kind == Change::Kind::mapped ? "mapped " : "exec ") + std::to_string(each.monotonic_ns);
@@ -65,7 +65,7 @@ TEST_CASE("sampled stacks: a process has what its parent had when it was created
 	CHECK(known_of(histories, 2) == "exec 10, mapped 11, mapped 25, mapped 31");
 	for (std::uint64_t i = 0; i < 2 * CodeHistories::max_changes; ++i)
 		histories.add(change(mapped, 4, 100 + i));
-	CHECK(histories.of(4).size() == CodeHistories::max_changes);
+	CHECK(histories.changes_of(4).size() == CodeHistories::max_changes);
 }
 
 TEST_CASE("sampled stacks: a table is made once the command has run long enough to pay for it")
@@ -80,15 +80,15 @@ TEST_CASE("sampled stacks: a table is made once the command has run long enough 
 	const stacks::CodeFile *file = files.add("self", "/self", image, {}, 0, std::move(self));
 	REQUIRE(file);
 	REQUIRE(file->rows == EDC_UNWIND_LATER);
-	all.mapped(1, {100, 200, 0, file->first_row, file->rows, 10, file->number});
-	all.mapped(1, {300, 400, 0, 7, 8, 10, file->number + 1});
+	all.on_mapped(1, {100, 200, 0, file->first_row, file->rows, 10, file->number});
+	all.on_mapped(1, {300, 400, 0, 7, 8, 10, file->number + 1});
 	all.publish(stacks::AddressSpaces::Clock::now());
 	CHECK(mappings[0].rows == EDC_UNWIND_LATER);
 	int made = 0;
 	const auto make = [&](std::uint64_t max_ns) {
 		files.make_tables(max_ns, [&](const stacks::CodeFile &of) {
 			++made;
-			all.rows_made(of.number, of.first_row, of.rows);
+			all.set_rows(of.number, of.first_row, of.rows);
 		});
 	};
 	make(0);

@@ -330,8 +330,8 @@ TEST_CASE("stacks: what one user's processes map leaves as much room as they tak
 	it.users = {{1, 1000}, {2, 1000}, {3, 1000}, {4, 1001}};
 	for (const std::int32_t process : {1, 2, 3, 4, 5})
 		for (std::uint64_t i = 0; i < 60; ++i)
-			it.all.mapped(process,
-				      code(1000 + 10 * i, 1005 + 10 * i, static_cast<std::uint64_t>(process), 1));
+			it.all.on_mapped(process,
+					 code(1000 + 10 * i, 1005 + 10 * i, static_cast<std::uint64_t>(process), 1));
 	const auto has_room = [&](std::int32_t process) { return it.seen(process) != "none"; };
 	CHECK(has_room(1));
 	CHECK(has_room(2));
@@ -342,9 +342,9 @@ TEST_CASE("stacks: what one user's processes map leaves as much room as they tak
 	CHECK(it.all.take_refused() == std::vector<std::uint32_t>{1000});
 	CHECK(it.all.take_refused().empty());
 	for (const std::int32_t process : {1, 4, 5})
-		it.all.ended(process);
+		it.all.on_ended(process);
 	it.all.publish(it.now += 2s);
-	it.all.mapped(3, code(1, 2, 3, 2));
+	it.all.on_mapped(3, code(1, 2, 3, 2));
 	CHECK(has_room(3));
 }
 
@@ -365,12 +365,12 @@ TEST_CASE("stacks: a user has no more of a table than is left for all others, ro
 TEST_CASE("stacks: a process has what it mapped last")
 {
 	Spaces spaces;
-	spaces.all.mapped(1, code(100, 200, 7, 10));
-	spaces.all.mapped(1, code(300, 400, 8, 11));
+	spaces.all.on_mapped(1, code(100, 200, 7, 10));
+	spaces.all.on_mapped(1, code(300, 400, 8, 11));
 	CHECK(spaces.seen(1) == "100-200:7 300-400:8");
-	spaces.all.mapped(1, code(150, 350, 9, 12));
+	spaces.all.on_mapped(1, code(150, 350, 9, 12));
 	CHECK(spaces.seen(1) == "100-150:7 150-350:9 350-400:8");
-	spaces.all.mapped(1, code(160, 170, 1, 13));
+	spaces.all.on_mapped(1, code(160, 170, 1, 13));
 	CHECK(spaces.seen(1) == "100-150:7 150-160:9 160-170:1 170-350:9 350-400:8");
 	CHECK(spaces.seen(2) == "none");
 }
@@ -379,13 +379,13 @@ TEST_CASE("stacks: a process has a bounded number of mappings, and a list that i
 {
 	Spaces spaces;
 	std::uint64_t mapped = 0;
-	while (mapped < 100'000 && spaces.all.mapped(1, code(100 * mapped, 100 * mapped + 50, 0, 10)))
+	while (mapped < 100'000 && spaces.all.on_mapped(1, code(100 * mapped, 100 * mapped + 50, 0, 10)))
 		++mapped;
 	CHECK(mapped == 8192);
-	CHECK(!spaces.all.mapped(1, code(100, 150, 1, 11)));
-	CHECK(spaces.all.mapped(2, code(100, 200, 0, 10)));
-	spaces.all.executed(1, 20);
-	CHECK(spaces.all.mapped(1, code(100, 200, 3, 20)));
+	CHECK(!spaces.all.on_mapped(1, code(100, 150, 1, 11)));
+	CHECK(spaces.all.on_mapped(2, code(100, 200, 0, 10)));
+	spaces.all.on_executed(1, 20);
+	CHECK(spaces.all.on_mapped(1, code(100, 200, 3, 20)));
 	CHECK(spaces.seen(1) == "100-200:3");
 }
 
@@ -405,13 +405,13 @@ TEST_CASE("stacks: an exec ends all earlier mappings, whichever is told first")
 {
 	for (const bool exec_first : {true, false}) {
 		Spaces spaces;
-		spaces.all.mapped(1, code(100, 200, 7, 10));
+		spaces.all.on_mapped(1, code(100, 200, 7, 10));
 		if (exec_first)
-			spaces.all.executed(1, 20);
-		spaces.all.mapped(1, code(300, 400, 8, 21));
-		spaces.all.mapped(1, code(500, 600, 9, 19)); // reported late
+			spaces.all.on_executed(1, 20);
+		spaces.all.on_mapped(1, code(300, 400, 8, 21));
+		spaces.all.on_mapped(1, code(500, 600, 9, 19)); // reported late
 		if (!exec_first)
-			spaces.all.executed(1, 20);
+			spaces.all.on_executed(1, 20);
 		CHECK(spaces.seen(1) == "300-400:8");
 	}
 }
@@ -419,20 +419,20 @@ TEST_CASE("stacks: an exec ends all earlier mappings, whichever is told first")
 TEST_CASE("stacks: a child shares its parent's space until one of them changes it")
 {
 	Spaces spaces;
-	spaces.all.mapped(1, code(100, 200, 7, 10));
-	spaces.all.created(2, 1, 15);
+	spaces.all.on_mapped(1, code(100, 200, 7, 10));
+	spaces.all.on_created(2, 1, 15);
 	CHECK(spaces.seen(2) == "100-200:7");
 	CHECK(spaces.of[1] == spaces.of[2]);
-	spaces.all.mapped(1, code(300, 400, 8, 20));
+	spaces.all.on_mapped(1, code(300, 400, 8, 20));
 	CHECK(spaces.seen(1) == "100-200:7 300-400:8");
 	CHECK(spaces.seen(2) == "100-200:7");
-	spaces.all.created(3, 1, 18); // reported late: before the second mapping
+	spaces.all.on_created(3, 1, 18); // reported late: before the second mapping
 	CHECK(spaces.seen(3) == "100-200:7");
-	spaces.all.mapped(4, code(500, 600, 1, 30)); // the child's own is reported before its creation
-	spaces.all.created(4, 1, 25);
+	spaces.all.on_mapped(4, code(500, 600, 1, 30)); // the child's own is reported before its creation
+	spaces.all.on_created(4, 1, 25);
 	CHECK(spaces.seen(4) == "100-200:7 300-400:8 500-600:1");
-	spaces.all.executed(5, 50);
-	spaces.all.created(5, 1, 40);
+	spaces.all.on_executed(5, 50);
+	spaces.all.on_created(5, 1, 40);
 	CHECK(spaces.seen(5) == "none");
 }
 
@@ -440,7 +440,7 @@ TEST_CASE("stacks: one process whose list changes all the time leaves room for o
 {
 	Spaces spaces;
 	for (std::uint64_t i = 0; i < 1000; ++i) {
-		spaces.all.mapped(1, code(100, 200, i, 10 + i));
+		spaces.all.on_mapped(1, code(100, 200, i, 10 + i));
 		spaces.all.publish(spaces.now += 10ms);
 	}
 	CHECK(spaces.all.without_room() == 0);
@@ -454,21 +454,21 @@ TEST_CASE("stacks: a space that probes may still read is used again after a seco
 {
 	Spaces spaces;
 	for (std::int32_t process = 1; process <= 8; ++process)
-		spaces.all.mapped(process, code(100, 200, static_cast<std::uint64_t>(process), 10));
+		spaces.all.on_mapped(process, code(100, 200, static_cast<std::uint64_t>(process), 10));
 	for (std::int32_t process = 1; process <= 8; ++process)
 		CHECK(spaces.seen(process) == "100-200:" + std::to_string(process));
-	spaces.all.mapped(9, code(100, 200, 9, 10));
+	spaces.all.on_mapped(9, code(100, 200, 9, 10));
 	CHECK(spaces.seen(9) == "none");
 	CHECK(spaces.all.without_room() == 1);
 	const auto old = static_cast<std::size_t>(spaces.of[3]);
 	const std::uint64_t generation = spaces.spaces[old].generation;
-	spaces.all.ended(3);
+	spaces.all.on_ended(3);
 	CHECK(spaces.of[3] == -1);
-	spaces.all.mapped(10, code(100, 200, 10, 10));
+	spaces.all.on_mapped(10, code(100, 200, 10, 10));
 	CHECK(spaces.seen(10) == "none");
 	CHECK(spaces.spaces[old].generation == generation);
 	spaces.now += 2s;
-	spaces.all.mapped(10, code(300, 400, 11, 11));
+	spaces.all.on_mapped(10, code(300, 400, 11, 11));
 	CHECK(spaces.seen(10) == "100-200:10 300-400:11");
 	CHECK(spaces.of[10] == static_cast<std::int64_t>(old));
 	CHECK(spaces.spaces[old].generation > generation);
@@ -478,15 +478,15 @@ TEST_CASE("stacks: room that one process left is there for lists of any length b
 {
 	Spaces spaces; // 256 mappings
 	for (std::uint64_t i = 0; i < 100; ++i)
-		spaces.all.mapped(1, code(1000 * i, 1000 * i + 10, i, 10)); // 128
+		spaces.all.on_mapped(1, code(1000 * i, 1000 * i + 10, i, 10)); // 128
 	spaces.all.publish(spaces.now);
 	for (std::int32_t process = 2; process <= 7; ++process)
-		spaces.all.mapped(process, code(100, 200, 7, 10));
-	spaces.all.ended(1);
+		spaces.all.on_mapped(process, code(100, 200, 7, 10));
+	spaces.all.on_ended(1);
 	spaces.all.publish(spaces.now += 2s);
 	for (std::uint64_t i = 0; i < 40; ++i)
-		spaces.all.mapped(8, code(1000 * i, 1000 * i + 10, i, 10)); // 64: half of what the first had
-	spaces.all.mapped(9, code(100, 200, 9, 10));
+		spaces.all.on_mapped(8, code(1000 * i, 1000 * i + 10, i, 10)); // 64: half of what the first had
+	spaces.all.on_mapped(9, code(100, 200, 9, 10));
 	CHECK(spaces.seen(8) != "none");
 	CHECK(spaces.seen(9) == "100-200:9");
 	CHECK(spaces.seen(7) == "100-200:7");
@@ -576,7 +576,9 @@ TEST_CASE("stacks: what a table does not describe is taken from the next")
 	const auto rows = [](std::uint32_t first, std::uint32_t size) {
 		return stacks::unwind_table(eh_frame({}, first, size), 0);
 	};
-	const auto filled = [&](const auto &some, const auto &others) { return shown(stacks::filled(some, others)); };
+	const auto filled = [&](const auto &some, const auto &others) {
+		return shown(stacks::fill_gaps(some, others));
+	};
 	const std::vector<edc_unwind_row> none, other = {{50, 3, 0, EDC_UNWIND_FP}, {250, 0, 0, EDC_UNWIND_NONE}};
 	CHECK(filled(rows(100, 50), other) == "50:2,3,0 100:1,1,0 150:2,3,0 250:7,0,0");
 	CHECK(filled(rows(100, 500), other) == "50:2,3,0 100:1,1,0 600:7,0,0");

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto rest = 1s;                  // longer than a probe runs
+constexpr auto reuse_delay = 1s;           // longer than a probe runs
 constexpr auto burst = 250ms;              // of lists that are published as they change: a program starts
 constexpr std::uint32_t min_room = 16;     // mappings; room doubles
 constexpr std::size_t max_mappings = 8192; // of a process
@@ -23,13 +23,13 @@ std::uint32_t room_for(std::size_t mappings)
 
 AddressSpaces::AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<edc_unwind_space> spaces, SetSpace set,
 			     UserOf user_of)
-    : mappings_(mappings), spaces_(spaces), set_(std::move(set)), user_of_(std::move(user_of)),
+    : mappings_(mappings), spaces_(spaces), set_space_(std::move(set)), user_of_(std::move(user_of)),
       room_shares_(mappings.size()), space_shares_(spaces.size())
 {
 }
 
 // The process's private list, not yet published to probes.
-AddressSpaces::Layout &AddressSpaces::changed(std::int32_t process)
+AddressSpaces::Layout &AddressSpaces::private_layout(std::int32_t process)
 {
 	Process &known = processes_[process];
 	changed_.insert(process);
@@ -38,22 +38,22 @@ AddressSpaces::Layout &AddressSpaces::changed(std::int32_t process)
 	auto own = std::make_shared<Layout>();
 	if (known.layout)
 		own->mappings = known.layout->mappings;
-	leave(known);
+	leave_layout(known);
 	known.layout = std::move(own);
 	return *known.layout;
 }
 
 // The last process to leave a list frees its slot.
-void AddressSpaces::leave(Process &process)
+void AddressSpaces::leave_layout(Process &process)
 {
 	if (process.layout && process.layout.use_count() == 1 && process.layout->space >= 0)
-		left_.push_back({Clock::now(), process.layout->space, process.layout->first, process.layout->room,
-				 process.layout->user});
+		freed_.push_back({Clock::now(), process.layout->space, process.layout->first, process.layout->room,
+				  process.layout->user});
 	process.layout.reset();
 }
 
 // Truncates older mappings that the new one overlaps.
-bool AddressSpaces::mapped(std::int32_t process, const CodeMapping &mapping)
+bool AddressSpaces::on_mapped(std::int32_t process, const CodeMapping &mapping)
 {
 	if (mapping.end <= mapping.start)
 		return true;
@@ -63,7 +63,7 @@ bool AddressSpaces::mapped(std::int32_t process, const CodeMapping &mapping)
 		if (known->second.layout && known->second.layout->mappings.size() >= max_mappings)
 			return false;
 	}
-	std::vector<CodeMapping> &list = changed(process).mappings;
+	std::vector<CodeMapping> &list = private_layout(process).mappings;
 	const auto first = std::ranges::upper_bound(list, mapping.start, {}, &CodeMapping::end);
 	const auto last = std::ranges::lower_bound(first, list.end(), mapping.end, {}, &CodeMapping::start);
 	std::vector<CodeMapping> parts;
@@ -80,7 +80,7 @@ bool AddressSpaces::mapped(std::int32_t process, const CodeMapping &mapping)
 	return true;
 }
 
-std::vector<std::int32_t> AddressSpaces::known() const
+std::vector<std::int32_t> AddressSpaces::known_processes() const
 {
 	std::vector<std::int32_t> known;
 	for (const auto &[process, what] : processes_)
@@ -88,14 +88,14 @@ std::vector<std::int32_t> AddressSpaces::known() const
 	return known;
 }
 
-void AddressSpaces::executed(std::int32_t process, std::uint64_t time)
+void AddressSpaces::on_executed(std::int32_t process, std::uint64_t time)
 {
-	Layout &layout = changed(process);
+	Layout &layout = private_layout(process);
 	std::erase_if(layout.mappings, [&](const CodeMapping &mapping) { return mapping.time < time; });
 	processes_[process].executed = time;
 }
 
-void AddressSpaces::created(std::int32_t process, std::int32_t parent, std::uint64_t time)
+void AddressSpaces::on_created(std::int32_t process, std::int32_t parent, std::uint64_t time)
 {
 	const auto from = processes_.find(parent);
 	if (from == processes_.end() || !from->second.layout)
@@ -113,32 +113,32 @@ void AddressSpaces::created(std::int32_t process, std::int32_t parent, std::uint
 		return; // it has replaced all mappings since
 	if (!later && own.empty()) {
 		Process &child = processes_[process];
-		leave(child);
+		leave_layout(child);
 		child.layout = copied;
 		changed_.insert(process);
 		return;
 	}
-	Layout &layout = changed(process);
+	Layout &layout = private_layout(process);
 	layout.mappings.clear();
 	std::ranges::copy_if(copied->mappings, std::back_inserter(layout.mappings),
 			     [&](const CodeMapping &mapping) { return mapping.time <= time; });
 	for (const CodeMapping &mapping : own)
-		mapped(process, mapping);
+		on_mapped(process, mapping);
 }
 
-void AddressSpaces::ended(std::int32_t process)
+void AddressSpaces::on_ended(std::int32_t process)
 {
 	const auto known = processes_.find(process);
 	if (known == processes_.end())
 		return;
-	leave(known->second);
+	leave_layout(known->second);
 	processes_.erase(known);
 	changed_.erase(process);
-	set_(process, -1);
+	set_space_(process, -1);
 }
 
 // Publish `first_row` before `rows`, which probes read first.
-void AddressSpaces::rows_made(std::uint32_t file, std::uint32_t first_row, std::uint32_t rows)
+void AddressSpaces::set_rows(std::uint32_t file, std::uint32_t first_row, std::uint32_t rows)
 {
 	for (auto &[number, process] : processes_) {
 		if (!process.layout)
@@ -159,17 +159,17 @@ void AddressSpaces::rows_made(std::uint32_t file, std::uint32_t first_row, std::
 	}
 }
 
-void AddressSpaces::use_again(Clock::time_point now)
+void AddressSpaces::reclaim(Clock::time_point now)
 {
-	while (!left_.empty() && now - left_.front().when >= rest) {
-		const Left &old = left_.front();
+	while (!freed_.empty() && now - freed_.front().when >= reuse_delay) {
+		const FreedSpace &old = freed_.front();
 		edc_unwind_space &space = spaces_[static_cast<std::size_t>(old.space)];
 		__atomic_store_n(&space.generation, space.generation | 1, __ATOMIC_RELEASE); // not valid
 		free_spaces_.push_back(old.space);
 		free_mappings_[old.room].push_back(old.first);
 		room_shares_.give_back(old.user, old.room);
 		space_shares_.give_back(old.user, 1);
-		left_.pop_front();
+		freed_.pop_front();
 	}
 }
 
@@ -223,7 +223,7 @@ bool AddressSpaces::take_share(std::uint32_t user, std::uint32_t room)
 	return false;
 }
 
-void AddressSpaces::place(Layout &layout, std::uint32_t user)
+void AddressSpaces::allocate(Layout &layout, std::uint32_t user)
 {
 	const std::uint32_t room = room_for(layout.mappings.size());
 	const bool has_share = take_share(user, room);
@@ -257,14 +257,14 @@ void AddressSpaces::place(Layout &layout, std::uint32_t user)
 }
 
 // Minimum interval between two lists of a process, so that it takes at most an eighth of the room.
-AddressSpaces::Clock::duration AddressSpaces::interval(const Layout &layout) const
+AddressSpaces::Clock::duration AddressSpaces::publish_interval(const Layout &layout) const
 {
-	return Clock::duration(rest) * (8ull * layout.room) / mappings_.size();
+	return Clock::duration(reuse_delay) * (8ull * layout.room) / mappings_.size();
 }
 
 void AddressSpaces::publish(Clock::time_point now)
 {
-	use_again(now);
+	reclaim(now);
 	for (auto next = changed_.begin(); next != changed_.end();) {
 		const std::int32_t number = *next;
 		Process &process = processes_[number];
@@ -274,10 +274,10 @@ void AddressSpaces::publish(Clock::time_point now)
 			continue;
 		}
 		if (layout.space < 0 && !layout.mappings.empty()) {
-			place(layout, user_of_ ? user_of_(number) : 0);
-			process.next_publish = std::max(process.next_publish, now - burst) + interval(layout);
+			allocate(layout, user_of_ ? user_of_(number) : 0);
+			process.next_publish = std::max(process.next_publish, now - burst) + publish_interval(layout);
 		}
-		set_(number, layout.mappings.empty() ? -1 : layout.space);
+		set_space_(number, layout.mappings.empty() ? -1 : layout.space);
 		next = changed_.erase(next);
 	}
 }

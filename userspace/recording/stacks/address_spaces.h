@@ -44,14 +44,14 @@ public:
 	AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<edc_unwind_space> spaces, SetSpace set,
 		      UserOf user_of = {});
 
-	// False: too many mappings; some may be stale, because perf does not report munmap().
-	bool mapped(std::int32_t process, const CodeMapping &mapping);
-	void executed(std::int32_t process, std::uint64_t time);
-	void created(std::int32_t process, std::int32_t parent, std::uint64_t time);
-	void ended(std::int32_t process);
+	// Changes of a process. False: too many mappings; some may be stale, because perf does not report munmap().
+	bool on_mapped(std::int32_t process, const CodeMapping &mapping);
+	void on_executed(std::int32_t process, std::uint64_t time);
+	void on_created(std::int32_t process, std::int32_t parent, std::uint64_t time);
+	void on_ended(std::int32_t process);
 	// Publishes the rows of a file that was EDC_UNWIND_LATER, also to walks in progress.
-	void rows_made(std::uint32_t file, std::uint32_t first_row, std::uint32_t rows);
-	std::vector<std::int32_t> known() const;
+	void set_rows(std::uint32_t file, std::uint32_t first_row, std::uint32_t rows);
+	std::vector<std::int32_t> known_processes() const;
 	bool knows(std::int32_t process) const { return processes_.contains(process); }
 
 	// Publishes changes to the probes. Skips states of a rapidly changing list: each takes room that is reused only
@@ -60,7 +60,7 @@ public:
 	bool has_unpublished() const { return !changed_.empty(); }
 
 	std::size_t processes() const { return processes_.size(); }
-	std::uint64_t without_room() const { return without_room_; } // lists without room
+	std::uint64_t without_room() const { return without_room_; } // lists that found no free memory
 	// Users of these lists, since the last call.
 	std::vector<std::uint32_t> take_refused() { return std::exchange(refused_, {}); }
 
@@ -75,30 +75,30 @@ private:
 		std::uint64_t executed = 0; // time of the last exec
 		Clock::time_point next_publish{};
 	};
-	struct Left {
+	struct FreedSpace {
 		Clock::time_point when;
 		std::int64_t space;
 		std::uint32_t first, room, user;
 	};
 
-	Layout &changed(std::int32_t process);
-	void leave(Process &process);
-	void place(Layout &layout, std::uint32_t user);
+	Layout &private_layout(std::int32_t process);
+	void leave_layout(Process &process);
+	void allocate(Layout &layout, std::uint32_t user);
 	bool take_share(std::uint32_t user, std::uint32_t room);
-	Clock::duration interval(const Layout &layout) const;
+	Clock::duration publish_interval(const Layout &layout) const;
 	std::int64_t free_space();
 	std::int64_t free_mappings(std::uint32_t room);
 	std::int64_t split_larger(std::uint32_t room);
-	void use_again(Clock::time_point now);
+	void reclaim(Clock::time_point now);
 
 	std::span<edc_unwind_mapping> mappings_;
 	std::span<edc_unwind_space> spaces_;
-	SetSpace set_;
+	SetSpace set_space_;
 	UserOf user_of_;
 	UserShares room_shares_, space_shares_;
 	std::unordered_map<std::int32_t, Process> processes_;
 	std::set<std::int32_t> changed_;
-	std::deque<Left> left_;
+	std::deque<FreedSpace> freed_;
 	std::vector<std::int64_t> free_spaces_;
 	std::map<std::uint32_t, std::vector<std::uint32_t>> free_mappings_; // by room
 	std::uint32_t next_space_ = 0, next_mapping_ = 0;

@@ -18,7 +18,8 @@ constexpr std::size_t max_keys = 4 * max_files;
 constexpr std::size_t max_list_bytes = 32 << 20; // readers take twice as much
 constexpr std::size_t max_assumed = 64;          // ranges of a file, the widest
 
-constexpr std::size_t max_later = 1024; // deferred tables, each with an open descriptor; beyond that tables are skipped
+constexpr std::size_t max_deferred =
+    1024; // deferred tables, each with an open descriptor; beyond that tables are skipped
 constexpr std::uint64_t ns_of_row = 50, bytes_of_row = 4; // measured, and as compilers write them
 
 std::uint64_t expected_ns(const ElfImage &image)
@@ -74,14 +75,14 @@ bool CodeFiles::add_table(CodeFile &file, const ElfImage &image, std::uint32_t u
 }
 
 // Adds a key, which saves opening the file again to identify it.
-void CodeFiles::also(const std::string &key, CodeFile &file)
+void CodeFiles::add_key(const std::string &key, CodeFile &file)
 {
 	if (by_key_.size() < max_keys)
 		by_key_[key] = &file;
 }
 
 CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image,
-			 const FileVersion &version, std::uint32_t user, Fd later)
+			 const FileVersion &version, std::uint32_t user, Fd deferred)
 {
 	if (files_.size() >= max_files || list_bytes_ >= max_list_bytes) {
 		refuse(user);
@@ -101,7 +102,7 @@ CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const 
 			line["modified_ns"] = version.modified_ns;
 		}
 		file.loads = image->loads();
-		if (later)
+		if (deferred)
 			file.rows = EDC_UNWIND_LATER;
 		else
 			add_table(file, *image, user, line);
@@ -113,19 +114,20 @@ CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const 
 		++unread_;
 	}
 	write(line);
-	if (file.rows == EDC_UNWIND_LATER && later_.size() < max_later)
-		later_.emplace(expected_ns(*image), Later{&file, std::move(later), user, std::move(line)});
+	if (file.rows == EDC_UNWIND_LATER && deferred_.size() < max_deferred)
+		deferred_.emplace(expected_ns(*image),
+				  DeferredTable{&file, std::move(deferred), user, std::move(line)});
 	return &file;
 }
 
-void CodeFiles::make_tables(std::uint64_t max_ns, const std::function<void(const CodeFile &)> &made)
+void CodeFiles::make_tables(std::uint64_t max_ns, const std::function<void(const CodeFile &)> &on_made)
 {
-	while (!later_.empty() && build_ns_ + later_.begin()->first <= max_ns) {
-		Later next = std::move(later_.extract(later_.begin()).mapped());
+	while (!deferred_.empty() && build_ns_ + deferred_.begin()->first <= max_ns) {
+		DeferredTable next = std::move(deferred_.extract(deferred_.begin()).mapped());
 		if (const auto image = ElfImage::open(next.fd.get());
 		    image && add_table(*next.file, *image, next.user, next.line))
 			write(next.line); // replaces its earlier line
-		made(*next.file);
+		on_made(*next.file);
 	}
 }
 

@@ -42,13 +42,13 @@ public:
 	// nullptr: not seen before.
 	CodeFile *find(const std::string &key) const;
 	// Adds another key of the file.
-	void also(const std::string &key, CodeFile &file);
-	// `image` nullopt: unreadable. `user`: whose share of rows the table uses. `later`: a descriptor of the file,
-	// to defer its table. nullptr: too many files.
+	void add_key(const std::string &key, CodeFile &file);
+	// `image` nullopt: unreadable. `user`: whose share of rows the table uses. `deferred`: a descriptor of the
+	// file, to defer its table. nullptr: too many files.
 	CodeFile *add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image,
-		      const FileVersion &version, std::uint32_t user = 0, Fd later = {});
-	// Builds deferred tables, shortest first, within this total CPU time for all tables; calls `made` for each.
-	void make_tables(std::uint64_t max_ns, const std::function<void(const CodeFile &)> &made);
+		      const FileVersion &version, std::uint32_t user = 0, Fd deferred = {});
+	// Builds deferred tables, shortest first, within this total CPU time for all tables; calls `on_made` for each.
+	void make_tables(std::uint64_t max_ns, const std::function<void(const CodeFile &)> &on_made);
 
 	// Notes a process's number in its own pid namespace.
 	void add_process(std::int32_t process, std::int32_t inside);
@@ -62,11 +62,11 @@ public:
 	std::uint64_t unread() const { return unread_; }             // files that could not be read
 	std::uint64_t without_room() const { return without_room_; } // files and tables without room
 	std::uint64_t build_ns() const { return build_ns_; }         // CPU time of the tables
-	// Users of these, since the last call.
+	// Users whose files and tables had no room, since the last call.
 	std::vector<std::uint32_t> take_refused() { return std::exchange(refused_, {}); }
 
 private:
-	struct Later {
+	struct DeferredTable {
 		CodeFile *file;
 		Fd fd;
 		std::uint32_t user;
@@ -85,7 +85,7 @@ private:
 	std::uint32_t next_row_ = 0;
 	std::uint64_t unread_ = 0, without_room_ = 0, build_ns_ = 0;
 	std::vector<std::uint32_t> refused_;
-	std::multimap<std::uint64_t, Later> later_; // by estimated time to build, in ns
+	std::multimap<std::uint64_t, DeferredTable> deferred_; // by estimated time to build, in ns
 };
 
 // The load bias (runtime address - link-time address) of code mapped from `offset` at `start`. Its first page may also

@@ -17,14 +17,14 @@ void CodeHistories::add(Change change)
 	}
 	if (change.kind == Change::Kind::executed)
 		return execute(std::move(change));
-	std::vector<Change> &changes = own(change.process);
+	std::vector<Change> &changes = private_list(change.process);
 	if (changes.size() >= max_changes)
 		changes.erase(changes.begin());
 	changes.push_back(std::move(change));
 }
 
 // The process's private, modifiable list.
-std::vector<Change> &CodeHistories::own(std::int32_t process)
+std::vector<Change> &CodeHistories::private_list(std::int32_t process)
 {
 	Changes &changes = by_process_[process];
 	if (!changes)
@@ -38,7 +38,7 @@ std::vector<Change> &CodeHistories::own(std::int32_t process)
 void CodeHistories::execute(Change executed)
 {
 	const Changes before = std::exchange(by_process_[executed.process], nullptr);
-	std::vector<Change> &changes = own(executed.process);
+	std::vector<Change> &changes = private_list(executed.process);
 	const auto is_of_new = [&](const Change &each) { return each.monotonic_ns >= executed.monotonic_ns; };
 	if (before)
 		std::ranges::copy_if(*before, std::back_inserter(changes), is_of_new);
@@ -53,14 +53,14 @@ void CodeHistories::create(const Change &created)
 	if (const auto parent = by_process_.find(created.parent); parent != by_process_.end() && parent->second) {
 		by_process_[created.process] = parent->second;
 		if (std::ranges::any_of(*parent->second, is_later))
-			std::erase_if(own(created.process), is_later);
+			std::erase_if(private_list(created.process), is_later);
 	}
 	for (std::size_t i = 0; before && i < before->size(); ++i)
 		if ((*before)[i].monotonic_ns >= created.monotonic_ns)
 			add((*before)[i]);
 }
 
-std::vector<Change> CodeHistories::of(std::int32_t process) const
+std::vector<Change> CodeHistories::changes_of(std::int32_t process) const
 {
 	const auto found = by_process_.find(process);
 	if (found == by_process_.end() || !found->second)

@@ -22,7 +22,7 @@ public:
 	// Adds a change of any kind.
 	void add(Change change);
 	// Sorted by time; empty: unknown process.
-	std::vector<Change> of(std::int32_t process) const;
+	std::vector<Change> changes_of(std::int32_t process) const;
 	// Called when changes were lost, so that histories may be wrong.
 	void clear() { by_process_.clear(); }
 	std::size_t size() const { return by_process_.size(); }
@@ -32,7 +32,7 @@ private:
 
 	void create(const Change &created);
 	void execute(Change executed);
-	std::vector<Change> &own(std::int32_t process);
+	std::vector<Change> &private_list(std::int32_t process);
 
 	std::unordered_map<std::int32_t, Changes> by_process_;
 };

@@ -10,32 +10,32 @@
 namespace monitor::stacks {
 namespace {
 
-constexpr unsigned push_size = 1, start_size = 4;
-constexpr std::array starts = {std::array<std::uint8_t, start_size>{0x55, 0x48, 0x89, 0xe5},
-			       std::array<std::uint8_t, start_size>{0x55, 0x48, 0x8b, 0xec}};
+constexpr unsigned push_size = 1, prologue_size = 4;
+constexpr std::array prologues = {std::array<std::uint8_t, prologue_size>{0x55, 0x48, 0x89, 0xe5},
+				  std::array<std::uint8_t, prologue_size>{0x55, 0x48, 0x8b, 0xec}};
 // mov $15,%rax or mov $15,%eax; syscall
-constexpr std::array<std::uint8_t, 9> to_rax = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
-constexpr std::array<std::uint8_t, 7> to_eax = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+constexpr std::array<std::uint8_t, 9> sigreturn_rax = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+constexpr std::array<std::uint8_t, 7> sigreturn_eax = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
 constexpr std::uint8_t pop = 0x5d, leave = 0xc9, ret = 0xc3; // pop %rbp or leave, then ret
 
-std::uint8_t at(std::span<const std::byte> code, std::size_t place)
+std::uint8_t byte_at(std::span<const std::byte> code, std::size_t offset)
 {
-	return place < code.size() ? std::to_integer<std::uint8_t>(code[place]) : 0;
+	return offset < code.size() ? std::to_integer<std::uint8_t>(code[offset]) : 0;
 }
 
-bool is_start(std::span<const std::byte> code, std::size_t place)
+bool is_prologue(std::span<const std::byte> code, std::size_t offset)
 {
-	return std::ranges::any_of(starts, [&](const auto &start) {
+	return std::ranges::any_of(prologues, [&](const auto &start) {
 		for (std::size_t i = 0; i < start.size(); ++i)
-			if (at(code, place + i) != start[i])
+			if (byte_at(code, offset + i) != start[i])
 				return false;
 		return true;
 	});
 }
 
-bool is_end(std::span<const std::byte> code, std::size_t place)
+bool is_epilogue(std::span<const std::byte> code, std::size_t offset)
 {
-	return (at(code, place) == pop || at(code, place) == leave) && at(code, place + 1) == ret;
+	return (byte_at(code, offset) == pop || byte_at(code, offset) == leave) && byte_at(code, offset + 1) == ret;
 }
 
 } // namespace
@@ -54,45 +54,45 @@ std::span<std::byte> read_code(const ElfImage &image, std::uint64_t address, std
 	return into;
 }
 
-std::size_t signal_return_size(std::span<const std::byte> code, std::size_t place)
+std::size_t signal_return_size(std::span<const std::byte> code, std::size_t offset)
 {
 	const auto size_of = [&](const auto &bytes) {
-		const bool is_match = place < code.size() && code.size() - place >= bytes.size() &&
-				      std::memcmp(code.data() + place, bytes.data(), bytes.size()) == 0;
+		const bool is_match = offset < code.size() && code.size() - offset >= bytes.size() &&
+				      std::memcmp(code.data() + offset, bytes.data(), bytes.size()) == 0;
 		return is_match ? bytes.size() : 0;
 	};
-	return std::max(size_of(to_rax), size_of(to_eax));
+	return std::max(size_of(sigreturn_rax), size_of(sigreturn_eax));
 }
 
 std::vector<edc_unwind_row> frame_pointer_rows(std::span<const std::byte> code, std::uint32_t address)
 {
 	RowList rows;
-	bool keeps = false;
-	const auto add = [&](std::size_t place, std::uint8_t rule, std::int16_t cfa, std::int8_t fp) {
-		if (place < code.size())
-			rows.add({address + static_cast<std::uint32_t>(place), cfa, fp, rule});
+	bool has_prologue = false;
+	const auto add = [&](std::size_t offset, std::uint8_t rule, std::int16_t cfa, std::int8_t fp) {
+		if (offset < code.size())
+			rows.add({address + static_cast<std::uint32_t>(offset), cfa, fp, rule});
 	};
-	for (std::size_t place = 0; place + 1 < code.size();) {
-		if (is_start(code, place)) {
-			add(place, EDC_UNWIND_SP, 1, 0);
-			add(place + push_size, EDC_UNWIND_SP, 2, -2);
-			add(place + start_size, EDC_UNWIND_FP, 2, -2);
-			place += start_size;
-			keeps = true;
-		} else if (keeps && is_end(code, place)) {
-			add(place + 1, EDC_UNWIND_SP, 1, 0);
-			add(place + 2, EDC_UNWIND_FP, 2, -2);
-			place += 2;
-		} else if (const std::size_t size = signal_return_size(code, place)) {
+	for (std::size_t offset = 0; offset + 1 < code.size();) {
+		if (is_prologue(code, offset)) {
+			add(offset, EDC_UNWIND_SP, 1, 0);
+			add(offset + push_size, EDC_UNWIND_SP, 2, -2);
+			add(offset + prologue_size, EDC_UNWIND_FP, 2, -2);
+			offset += prologue_size;
+			has_prologue = true;
+		} else if (has_prologue && is_epilogue(code, offset)) {
+			add(offset + 1, EDC_UNWIND_SP, 1, 0);
+			add(offset + 2, EDC_UNWIND_FP, 2, -2);
+			offset += 2;
+		} else if (const std::size_t size = signal_return_size(code, offset)) {
 			// From one byte before (the handler's return address - 1) to after the system call.
-			add(place - (place > 0), EDC_UNWIND_SIGNAL, 0, 0);
-			place += size + 1;
-			if (keeps)
-				add(place, EDC_UNWIND_FP, 2, -2);
+			add(offset - (offset > 0), EDC_UNWIND_SIGNAL, 0, 0);
+			offset += size + 1;
+			if (has_prologue)
+				add(offset, EDC_UNWIND_FP, 2, -2);
 			else
-				add(place, EDC_UNWIND_NONE, 0, 0);
+				add(offset, EDC_UNWIND_NONE, 0, 0);
 		} else {
-			++place;
+			++offset;
 		}
 	}
 	return rows.take();

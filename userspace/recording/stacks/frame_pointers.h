@@ -29,7 +29,7 @@ std::vector<edc_unwind_row> with_frame_pointers(const std::vector<edc_unwind_row
 std::vector<edc_unwind_row> frame_pointer_rows(std::span<const std::byte> code, std::uint32_t address);
 
 // Size of the rt_sigreturn trampoline that starts there: signal(7), "Execution of signal handlers". 0: none.
-std::size_t signal_return_size(std::span<const std::byte> code, std::size_t place = 0);
+std::size_t signal_return_size(std::span<const std::byte> code, std::size_t offset = 0);
 
 // Up to `size` bytes of executable code at the link-time `address`; empty: none.
 std::span<std::byte> read_code(const ElfImage &image, std::uint64_t address, std::uint64_t size,

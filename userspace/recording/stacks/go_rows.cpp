@@ -31,8 +31,8 @@ bool has_at(const Code &code, std::size_t at, std::span<const int> pattern)
 	return true;
 }
 
-// The place after it.
-std::optional<std::size_t> after(const Code &code, std::span<const int> pattern, std::size_t from = 0)
+// The index after the first match.
+std::optional<std::size_t> end_of(const Code &code, std::span<const int> pattern, std::size_t from = 0)
 {
 	for (std::size_t at = from; at < code.size(); ++at)
 		if (has_at(code, at, pattern))
@@ -51,24 +51,24 @@ std::optional<std::int32_t> offset_before(const Code &code, std::optional<std::s
 
 // Offsets of the struct g pointer in TLS and of the current goroutine in struct m, decoded from runtime.systemstack. In
 // words.
-struct Places {
-	int own = 0, running = 0;
+struct GoOffsets {
+	int g_in_tls = 0, current_g_in_m = 0;
 };
 
-std::optional<Places> places_in(const Code &code)
+std::optional<GoOffsets> offsets_in(const Code &code)
 {
 	static constexpr std::array fixed = {0x64, 0x48, 0x8b, 0x04, 0x25, -1, -1, -1, -1}; // mov %fs:OFFSET,%rax
 	static constexpr std::array moved = {0x48, 0xc7, 0xc1, -1, -1, -1, -1}; // mov $OFFSET,%rcx; mov %fs:(%rcx),%rax
 	static constexpr std::array thread = {0x48, 0x8b, 0x58, EDC_GO_THREAD}; // mov 0x30(%rax),%rbx
 	static constexpr std::array running = {0x48, 0x3b, 0x83, -1, -1, -1, -1}; // cmp OFFSET(%rbx),%rax
-	auto own = offset_before(code, after(code, fixed));
-	if (!own)
-		own = offset_before(code, after(code, moved));
-	const auto runs = offset_before(code, after(code, running));
-	if (!own || !runs || *own < INT8_MIN || *own > INT8_MAX || *runs <= 0 || *runs > INT16_MAX ||
-	    !after(code, thread))
+	auto g_in_tls = offset_before(code, end_of(code, fixed));
+	if (!g_in_tls)
+		g_in_tls = offset_before(code, end_of(code, moved));
+	const auto current_g = offset_before(code, end_of(code, running));
+	if (!g_in_tls || !current_g || *g_in_tls < INT8_MIN || *g_in_tls > INT8_MAX || *current_g <= 0 ||
+	    *current_g > INT16_MAX || !end_of(code, thread))
 		return {};
-	return Places{*own, *runs};
+	return GoOffsets{*g_in_tls, *current_g};
 }
 
 class GoRows {
@@ -81,7 +81,7 @@ public:
 		const auto switching =
 		    std::ranges::find(functions, std::string_view("runtime.systemstack"), &GoFunction::name);
 		if (switching != functions.end())
-			places_ = places_in(code_of(*switching));
+			offsets_ = offsets_in(code_of(*switching));
 		for (const GoFunction &function : functions) {
 			if (function.address + function.size <= UINT32_MAX)
 				add(function);
@@ -128,13 +128,13 @@ private:
 		else if (!function.changes_stack && !function.is_assembler)
 			return false; // wrappers have the same names
 		else if (function.name == "runtime.systemstack")
-			add_going(function, EDC_UNWIND_GO_CALL);
+			add_stack_switch(function, EDC_UNWIND_GO_CALL);
 		else if (function.name == "runtime.morestack")
-			add_going(function, EDC_UNWIND_GO_MORE);
+			add_stack_switch(function, EDC_UNWIND_GO_MORE);
 		else if (function.name == "runtime.mcall")
-			add_going(function, EDC_UNWIND_GO_SCHEDULER);
+			add_stack_switch(function, EDC_UNWIND_GO_SCHEDULER);
 		else if (function.name == "runtime.asmcgocall")
-			add_to_c(function);
+			add_call_of_c(function);
 		else if (signal_return_size(code_of(function)) > 0)
 			add_row(function.address - 1, EDC_UNWIND_SIGNAL); // the handler's return address is its first
 		else
@@ -142,34 +142,36 @@ private:
 		return true;
 	}
 
-	void add_going(const GoFunction &function, std::uint8_t rule)
+	void add_stack_switch(const GoFunction &function, std::uint8_t rule)
 	{
-		if (places_)
-			add_row(function.address, rule, places_->running, places_->own);
+		if (offsets_)
+			add_row(function.address, rule, offsets_->current_g_in_m, offsets_->g_in_tls);
 		else
 			add_row(function.address, EDC_UNWIND_UNKNOWN);
 	}
 
 	// It saves the goroutine and its stack depth on the thread's stack.
-	void add_to_c(const GoFunction &function)
+	void add_call_of_c(const GoFunction &function)
 	{
-		static constexpr std::array goes = {0x48, 0x8b, 0x66, EDC_GO_SP}; // mov 0x38(%rsi),%rsp
-		static constexpr std::array keeps = {0x48, 0x89, 0x7c, 0x24, -1}; // mov %rdi,OFFSET(%rsp)
-		static constexpr std::array keeps_at_0 = {0x48, 0x89, 0x3c, 0x24};
+		static constexpr std::array switches = {0x48, 0x8b, 0x66, EDC_GO_SP}; // mov 0x38(%rsi),%rsp
+		static constexpr std::array saves = {0x48, 0x89, 0x7c, 0x24, -1};     // mov %rdi,OFFSET(%rsp)
+		static constexpr std::array saves_at_0 = {0x48, 0x89, 0x3c, 0x24};
 		const Code code = code_of(function);
-		const auto gone = after(code, goes);
-		std::array<std::int64_t, 2> kept{};
+		const auto switched = end_of(code, switches);
+		std::array<std::int64_t, 2> saved{};
 		std::size_t count = 0;
-		for (std::size_t at = gone.value_or(code.size()); at < code.size() && count < kept.size(); ++at)
-			if (has_at(code, at, keeps))
-				kept[count++] = std::to_integer<int>(code[at + keeps.size() - 1]);
-			else if (has_at(code, at, keeps_at_0))
-				kept[count++] = 0;
-		const auto [goroutine, depth] = kept;
-		if (!gone || count < kept.size() || goroutine % word != 0 || depth % word != 0 || goroutine > INT8_MAX)
+		for (std::size_t at = switched.value_or(code.size()); at < code.size() && count < saved.size(); ++at)
+			if (has_at(code, at, saves))
+				saved[count++] = std::to_integer<int>(code[at + saves.size() - 1]);
+			else if (has_at(code, at, saves_at_0))
+				saved[count++] = 0;
+		const auto [goroutine, depth] = saved;
+		if (!switched || count < saved.size() || goroutine % word != 0 || depth % word != 0 ||
+		    goroutine > INT8_MAX)
 			return add_row(function.address, EDC_UNWIND_UNKNOWN);
 		add_row(function.address, EDC_UNWIND_SP, 1);
-		add_row(function.address + *gone, EDC_UNWIND_GO_C, depth / word, static_cast<int>(goroutine / word));
+		add_row(function.address + *switched, EDC_UNWIND_GO_C, depth / word,
+			static_cast<int>(goroutine / word));
 	}
 
 	// The compiler, and the assembler for functions with a frame, save the frame pointer below the return address;
@@ -177,7 +179,7 @@ private:
 	void add_usual(const GoFunction &function, const std::vector<GoFunctions::FrameSize> &sizes)
 	{
 		const bool is_special = function.is_assembler || function.changes_stack;
-		const auto own = is_special ? own_frame(function, sizes) : std::nullopt;
+		const auto own = is_special ? frame_range(function, sizes) : std::nullopt;
 		for (const GoFunctions::FrameSize &size : sizes) {
 			const std::int64_t words = size.bytes / word;
 			if (size.bytes < 0 || size.bytes % word != 0 || (function.changes_stack && !own))
@@ -194,10 +196,11 @@ private:
 	}
 
 	// The range in which the frame pointer is the function's own.
-	struct Own {
+	struct FrameRange {
 		std::uint64_t first, last;
 	};
-	std::optional<Own> own_frame(const GoFunction &function, const std::vector<GoFunctions::FrameSize> &sizes) const
+	std::optional<FrameRange> frame_range(const GoFunction &function,
+					      const std::vector<GoFunctions::FrameSize> &sizes) const
 	{
 		// mov %rbp,OFFSET(%rsp); lea OFFSET(%rsp),%rbp; since Go 1.21 push %rbp; mov %rsp,%rbp
 		static constexpr std::array near = {0x48, 0x89, 0x6c, 0x24, -1, 0x48, 0x8d, 0x6c, 0x24, -1};
@@ -211,7 +214,7 @@ private:
 			return {};
 		const Code code = code_of(function);
 		const std::size_t at = first->address - function.address;
-		Own own{0, function.address + function.size};
+		FrameRange own{0, function.address + function.size};
 		if (has_at(code, at, near))
 			own.first = first->address + near.size();
 		else if (has_at(code, at, far))
@@ -228,7 +231,7 @@ private:
 
 	const ElfImage &image_;
 	const GoFunctions &functions_;
-	std::optional<Places> places_;
+	std::optional<GoOffsets> offsets_;
 	std::size_t changes_ = 0; // including those without a row
 	RowList rows_;
 };

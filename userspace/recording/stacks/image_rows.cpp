@@ -20,21 +20,21 @@ namespace {
 constexpr std::size_t max_section = 64 << 20;
 constexpr std::uint32_t start_bytes = 64; // of the code of a program's start
 
-std::vector<std::byte> unpacked([[maybe_unused]] std::span<const std::byte> packed)
+std::vector<std::byte> decompressed([[maybe_unused]] std::span<const std::byte> compressed)
 {
 	std::vector<std::byte> bytes;
 #ifdef MONITOR_HAS_ZLIB
 	Elf64_Chdr head;
-	if (packed.size() < sizeof head)
+	if (compressed.size() < sizeof head)
 		return bytes;
-	std::memcpy(&head, packed.data(), sizeof head);
+	std::memcpy(&head, compressed.data(), sizeof head);
 	if (head.ch_type != ELFCOMPRESS_ZLIB || head.ch_size > max_section)
 		return bytes;
-	packed = packed.subspan(sizeof head);
+	compressed = compressed.subspan(sizeof head);
 	bytes.resize(head.ch_size);
 	uLongf size = bytes.size();
-	if (::uncompress(reinterpret_cast<Bytef *>(bytes.data()), &size, reinterpret_cast<const Bytef *>(packed.data()),
-			 packed.size()) != Z_OK)
+	if (::uncompress(reinterpret_cast<Bytef *>(bytes.data()), &size,
+			 reinterpret_cast<const Bytef *>(compressed.data()), compressed.size()) != Z_OK)
 		size = 0;
 	bytes.resize(size);
 #endif
@@ -48,7 +48,7 @@ std::vector<edc_unwind_row> table_of(const ElfImage &image, const char *name, eh
 		return {};
 	std::vector<std::byte> bytes = image.content(*section, max_section);
 	if (section->flags & SHF_COMPRESSED)
-		bytes = unpacked(bytes);
+		bytes = decompressed(bytes);
 	return unwind_table(bytes, section->address, kind);
 }
 
@@ -75,7 +75,8 @@ void add_between(RowList &all, const std::vector<edc_unwind_row> &rows, std::uin
 
 } // namespace
 
-std::vector<edc_unwind_row> filled(const std::vector<edc_unwind_row> &rows, const std::vector<edc_unwind_row> &others)
+std::vector<edc_unwind_row> fill_gaps(const std::vector<edc_unwind_row> &rows,
+				      const std::vector<edc_unwind_row> &others)
 {
 	if (rows.empty() || others.empty())
 		return rows.empty() ? others : rows;
@@ -106,9 +107,9 @@ void mark_entry(std::vector<edc_unwind_row> &rows, std::uint64_t entry)
 std::vector<edc_unwind_row> image_rows(const ElfImage &image, std::vector<CodeRange> &assumed)
 {
 	std::vector<edc_unwind_row> rows =
-	    filled(from_start_of_code(image), table_of(image, ".eh_frame", eh::SectionKind::eh_frame));
-	rows = filled(rows, go_rows(image));
-	rows = filled(rows, table_of(image, ".debug_frame", eh::SectionKind::debug_frame));
+	    fill_gaps(from_start_of_code(image), table_of(image, ".eh_frame", eh::SectionKind::eh_frame));
+	rows = fill_gaps(rows, go_rows(image));
+	rows = fill_gaps(rows, table_of(image, ".debug_frame", eh::SectionKind::debug_frame));
 	rows = with_frame_pointers(rows, image, assumed);
 	mark_entry(rows, image.entry());
 	return rows;

@@ -15,7 +15,8 @@ namespace monitor::stacks {
 std::vector<edc_unwind_row> image_rows(const ElfImage &image, std::vector<CodeRange> &assumed);
 
 // `rows`, with gaps filled from `others`.
-std::vector<edc_unwind_row> filled(const std::vector<edc_unwind_row> &rows, const std::vector<edc_unwind_row> &others);
+std::vector<edc_unwind_row> fill_gaps(const std::vector<edc_unwind_row> &rows,
+				      const std::vector<edc_unwind_row> &others);
 
 // Marks the entry point as outermost, even without a rule (ld.so's).
 void mark_entry(std::vector<edc_unwind_row> &rows, std::uint64_t entry);

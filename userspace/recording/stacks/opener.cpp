@@ -25,7 +25,7 @@
 namespace monitor::stacks {
 
 struct Opener::Request {
-	enum class What : std::uint32_t { maps, mapped_file, file } what;
+	enum class Kind : std::uint32_t { maps, mapped_file, file } kind;
 	std::uint32_t sequence = 0;
 	std::int32_t process;
 	std::uint64_t start, end;
@@ -133,15 +133,15 @@ void Opener::supervise(int requests, int control)
 
 void Opener::open_regular(const char *path, Answer &answer, Fd &fd)
 {
-	const Fd place(::open(path, O_PATH | O_CLOEXEC));
+	const Fd path_fd(::open(path, O_PATH | O_CLOEXEC));
 	struct stat status;
-	if (!place || ::fstat(place.get(), &status) < 0 || !S_ISREG(status.st_mode))
+	if (!path_fd || ::fstat(path_fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
 		return;
 	answer.inode = status.st_ino;
 	answer.size = static_cast<std::uint64_t>(status.st_size);
 	answer.modified_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
-	answer.is_local = is_local(place.get());
-	fd = Fd(::open(fmt::format("/proc/self/fd/{}", place.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	answer.is_local = is_local(path_fd.get());
+	fd = Fd(::open(fmt::format("/proc/self/fd/{}", path_fd.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	if (fd && !answer.is_local)
 		fd = copy_of(fd.get(), max_copied);
 }
@@ -153,11 +153,11 @@ void Opener::serve(int requests)
 		request.path[sizeof request.path - 1] = '\0';
 		Answer answer{{}, request.sequence};
 		Fd fd;
-		if (request.what == Request::What::maps) {
+		if (request.kind == Request::Kind::maps) {
 			fd = Fd(::open(fmt::format("/proc/{}/maps", request.process).c_str(), O_RDONLY | O_CLOEXEC));
 			if (fd) // reading maps waits for mmap_lock
 				fd = copy_of(fd.get(), max_maps_bytes);
-		} else if (request.what == Request::What::mapped_file)
+		} else if (request.kind == Request::Kind::mapped_file)
 			open_regular(
 			    fmt::format("/proc/{}/map_files/{:x}-{:x}", request.process, request.start, request.end)
 				.c_str(),
@@ -219,17 +219,17 @@ OpenedFile Opener::ask(Request request)
 
 Fd Opener::maps(std::int32_t process)
 {
-	return ask({Request::What::maps, 0, process, 0, 0, {}}).fd;
+	return ask({Request::Kind::maps, 0, process, 0, 0, {}}).fd;
 }
 
 OpenedFile Opener::mapped_file(std::int32_t process, std::uint64_t start, std::uint64_t end)
 {
-	return ask({Request::What::mapped_file, 0, process, start, end, {}});
+	return ask({Request::Kind::mapped_file, 0, process, start, end, {}});
 }
 
 OpenedFile Opener::file(std::int32_t process, const std::string &path)
 {
-	Request request{Request::What::file, 0, process, 0, 0, {}};
+	Request request{Request::Kind::file, 0, process, 0, 0, {}};
 	if (path.size() >= sizeof request.path)
 		return {};
 	path.copy(request.path, path.size());

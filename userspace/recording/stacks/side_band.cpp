@@ -31,7 +31,7 @@ struct Task {
 	std::uint64_t time;
 };
 
-template <class T> bool at(const std::vector<std::byte> &record, T &value)
+template <class T> bool read_body(const std::vector<std::byte> &record, T &value)
 {
 	if (record.size() < sizeof(perf_event_header) + sizeof value)
 		return false;
@@ -152,7 +152,7 @@ void SideBand::take_record(const std::vector<std::byte> &record, std::vector<Cha
 	Task task;
 	std::uint32_t process;
 	std::uint64_t lost[2];
-	if (header.type == PERF_RECORD_MMAP2 && at(record, mapped)) {
+	if (header.type == PERF_RECORD_MMAP2 && read_body(record, mapped)) {
 		change.process = static_cast<std::int32_t>(mapped.process);
 		change.start = mapped.address;
 		change.end = mapped.address + mapped.length;
@@ -162,10 +162,11 @@ void SideBand::take_record(const std::vector<std::byte> &record, std::vector<Cha
 		change.device = std::uint64_t{mapped.major} << 32 | mapped.minor;
 		change.inode = mapped.inode;
 		change.generation = mapped.generation;
-	} else if (header.type == PERF_RECORD_COMM && header.misc & PERF_RECORD_MISC_COMM_EXEC && at(record, process)) {
+	} else if (header.type == PERF_RECORD_COMM && header.misc & PERF_RECORD_MISC_COMM_EXEC &&
+		   read_body(record, process)) {
 		change.kind = Change::Kind::executed;
 		change.process = static_cast<std::int32_t>(process);
-	} else if ((header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT) && at(record, task)) {
+	} else if ((header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT) && read_body(record, task)) {
 		const bool is_fork = header.type == PERF_RECORD_FORK;
 		if (is_fork ? task.process == task.parent : task.process != task.thread)
 			return; // a thread, not a process
@@ -173,7 +174,7 @@ void SideBand::take_record(const std::vector<std::byte> &record, std::vector<Cha
 		change.process = static_cast<std::int32_t>(task.process);
 		change.parent = static_cast<std::int32_t>(task.parent);
 	} else {
-		if (header.type == PERF_RECORD_LOST && at(record, lost))
+		if (header.type == PERF_RECORD_LOST && read_body(record, lost))
 			lost_ += lost[1];
 		return;
 	}

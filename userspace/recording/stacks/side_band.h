@@ -29,7 +29,7 @@ struct Change {
 
 class SideBand {
 public:
-	static constexpr unsigned at_once = 1, late = 64 << 10; // wakeup_watermark in bytes
+	static constexpr unsigned at_once = 1, late = 64 << 10; // values for `wakeup_bytes` (wakeup_watermark)
 
 	// Throws Error.
 	SideBand(unsigned cpus, unsigned wakeup_bytes);

@@ -23,17 +23,17 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_vdso_bytes = 64 << 10;
-constexpr auto max_first_look = 2s; // for the first look at all processes
-constexpr int look_ms = 500;        // interval of looking for ended processes
-constexpr int publish_ms = 5;       // interval of retrying to publish
-constexpr auto max_rereading = 1s;  // minimum interval of re-reading one list
-constexpr auto max_end = 500ms;     // for the last reports
+constexpr auto max_first_read = 2s;      // for reading the mappings of all processes at first
+constexpr int ended_check_ms = 500;      // interval of checking for ended processes
+constexpr int publish_ms = 5;            // interval of retrying to publish
+constexpr auto reread_interval = 1s;     // minimum interval of re-reading one list
+constexpr auto max_last_reports = 500ms; // for the last reports
 constexpr auto wakeup_window = 100ms;
 constexpr unsigned max_wakeups = 400; // in a window, at once: for as many programs as a shell starts
 constexpr auto between_wakeups = 2ms; // of further ones; the kernel's rings last longer
 
-// For default samples: looks less often while the command does not run.
-constexpr int busy_look_ms = 20, quiet_look_ms = 100;
+// For default samples: polls less often while the command does not run.
+constexpr int busy_poll_ms = 20, quiet_poll_ms = 100;
 constexpr auto max_pause = 1s; // longest pause of a busy thread, and before it starts
 constexpr std::uint64_t free_table_ns = 10'000'000, table_share = 200; // plus a 200th of the command's CPU time
 
@@ -185,12 +185,12 @@ void StackRecorder::write_kernel_symbols(const std::string &directory)
 
 void StackRecorder::read_processes()
 {
-	const auto end = AddressSpaces::Clock::now() + max_first_look;
+	const auto end = AddressSpaces::Clock::now() + max_first_read;
 	for (const int process : record::numbers_in("/proc"))
 		if (AddressSpaces::Clock::now() < end)
 			read_maps(process, 0);
 	for (const Change &change : side_band_.take())
-		take(change);
+		apply(change);
 	publish();
 }
 
@@ -206,28 +206,28 @@ void StackRecorder::read_maps(std::int32_t process, std::uint64_t monotonic_ns)
 		change.process = process;
 		change.monotonic_ns = monotonic_ns;
 		if (parse_line(line, change))
-			take_mapping(change);
+			add_mapping(change);
 	}
 }
 
 // Re-reads overflowing lists, and all lists after changes were lost.
-void StackRecorder::read_again()
+void StackRecorder::reread_lists()
 {
 	if (side_band_.lost() != std::exchange(lost_, side_band_.lost())) {
-		for (const std::int32_t process : spaces_.known())
+		for (const std::int32_t process : spaces_.known_processes())
 			stale_.insert(process);
 		histories_.clear();
 	}
 	const auto now = AddressSpaces::Clock::now();
 	if (stale_.empty() || now < read_again_at_)
 		return;
-	read_again_at_ = now + max_rereading;
+	read_again_at_ = now + reread_interval;
 	for (const std::int32_t process : std::exchange(stale_, {})) {
 		if (stopping_.load(std::memory_order_acquire))
 			return;
 		const std::uint64_t read_at = clock_ns(CLOCK_MONOTONIC);
-		spaces_.executed(process, read_at); // drops earlier mappings
-		note({EDC_MAPPING_EXEC, process, 0, 0, read_at, 0, 0, 0});
+		spaces_.on_executed(process, read_at); // drops earlier mappings
+		add_change({EDC_MAPPING_EXEC, process, 0, 0, read_at, 0, 0, 0});
 		read_maps(process, read_at);
 		if (stale_.erase(process)) // still too many: incomplete
 			add_without_room(user_of(process), &WithoutRoom::mappings);
@@ -248,7 +248,7 @@ void StackRecorder::pause()
 	::poll(&wakeup, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count()));
 }
 
-std::vector<pollfd> StackRecorder::waited_for() const
+std::vector<pollfd> StackRecorder::fds_to_poll() const
 {
 	std::vector<pollfd> fds{{wakeup_.get(), POLLIN, 0}};
 	for (const int fd : side_band_.fds())
@@ -258,7 +258,7 @@ std::vector<pollfd> StackRecorder::waited_for() const
 
 void StackRecorder::run()
 {
-	std::vector<pollfd> fds = waited_for();
+	std::vector<pollfd> fds = fds_to_poll();
 	auto window = AddressSpaces::Clock::now();
 	for (unsigned wakeups = 0; !stopping_.load(std::memory_order_acquire); ++wakeups) {
 		if (AddressSpaces::Clock::now() - window >= wakeup_window) {
@@ -270,61 +270,61 @@ void StackRecorder::run()
 		::poll(fds.data(), fds.size(),
 		       spaces_.has_unpublished()          ? publish_ms
 		       : ended_.empty() && stale_.empty() ? -1
-							  : look_ms);
+							  : ended_check_ms);
 		eventfd_t value;
 		const bool follows_more = fds.front().revents && ::eventfd_read(wakeup_.get(), &value) == 0;
 		for (const Change &change : side_band_.take()) {
-			take(change);
+			apply(change);
 			pause();
 			if (stopping_.load(std::memory_order_acquire))
 				break;
 		}
 		if (follows_more)
-			fds = waited_for();
-		read_again();
+			fds = fds_to_poll();
+		reread_lists();
 		publish();
 		note_lost_opener();
 		forget_ended();
 	}
-	const auto end = AddressSpaces::Clock::now() + max_end;
+	const auto end = AddressSpaces::Clock::now() + max_last_reports;
 	for (const Change &change : side_band_.take()) {
 		if (AddressSpaces::Clock::now() >= end)
 			break;
-		take(change);
+		apply(change);
 	}
 	note_lost_opener();
 }
 
 void StackRecorder::run_sampled()
 {
-	std::vector<pollfd> fds = waited_for();
-	auto ran_at = AddressSpaces::Clock::now();
-	for (std::uint64_t ran_ns = 0; !stopping_.load(std::memory_order_acquire);) {
+	std::vector<pollfd> fds = fds_to_poll();
+	auto last_run = AddressSpaces::Clock::now();
+	for (std::uint64_t cpu_ns = 0; !stopping_.load(std::memory_order_acquire);) {
 		const auto now = AddressSpaces::Clock::now();
-		if (const std::uint64_t before_ns = std::exchange(ran_ns, sampled_.ran_ns()); ran_ns != before_ns)
-			ran_at = now;
-		::poll(fds.data(), fds.size(), now - ran_at < max_pause ? busy_look_ms : quiet_look_ms);
+		if (const std::uint64_t before_ns = std::exchange(cpu_ns, sampled_.cpu_ns()); cpu_ns != before_ns)
+			last_run = now;
+		::poll(fds.data(), fds.size(), now - last_run < max_pause ? busy_poll_ms : quiet_poll_ms);
 		eventfd_t value;
 		if (fds.front().revents && ::eventfd_read(wakeup_.get(), &value) == 0)
-			fds = waited_for();
-		look_at_samples();
-		files_->make_tables(free_table_ns + sampled_.ran_ns() / table_share, [this](const CodeFile &file) {
-			spaces_.rows_made(file.number, file.first_row, file.rows);
+			fds = fds_to_poll();
+		publish_sampled_processes();
+		files_->make_tables(free_table_ns + sampled_.cpu_ns() / table_share, [this](const CodeFile &file) {
+			spaces_.set_rows(file.number, file.first_row, file.rows);
 		});
-		read_again();
+		reread_lists();
 		publish();
 		note_lost_opener();
 		forget_ended();
 	}
-	look_at_samples();
+	publish_sampled_processes();
 	note_lost_opener();
 }
 
 // Publishes sampled processes with all changes so far; they may have ended since.
-void StackRecorder::look_at_samples()
+void StackRecorder::publish_sampled_processes()
 {
 	for (Change &change : side_band_.take()) {
-		if (!sampled_.has(change.process))
+		if (!sampled_.includes(change.process))
 			continue;
 		if (change.kind == Change::Kind::ended) {
 			ended_.push_back(change.process);
@@ -332,10 +332,10 @@ void StackRecorder::look_at_samples()
 		}
 		if (change.kind == Change::Kind::created) { // the PID may be reused
 			if (published_.erase(change.process))
-				spaces_.ended(change.process);
+				spaces_.on_ended(change.process);
 			std::erase(ended_, change.process);
 		} else if (published_.contains(change.process)) {
-			take(change);
+			apply(change);
 			pause();
 		}
 		histories_.add(std::move(change));
@@ -351,9 +351,9 @@ void StackRecorder::look_at_samples()
 
 void StackRecorder::publish_sampled(std::int32_t process)
 {
-	const std::vector<Change> changes = histories_.of(process);
+	const std::vector<Change> changes = histories_.changes_of(process);
 	for (const Change &change : changes)
-		take(change);
+		apply(change);
 	if (changes.empty()) // its main thread has ended, or changes were lost
 		read_maps(process, 0);
 	pause();
@@ -389,37 +389,37 @@ void StackRecorder::forget_ended()
 	const auto now = AddressSpaces::Clock::now();
 	if (now < forget_at_)
 		return;
-	forget_at_ = now + std::chrono::milliseconds(look_ms);
+	forget_at_ = now + std::chrono::milliseconds(ended_check_ms);
 	std::erase_if(ended_, [&](std::int32_t process) {
 		if (::access(fmt::format("/proc/{}", process).c_str(), F_OK) == 0)
 			return false;
 		histories_.add({.kind = Change::Kind::ended, .process = process});
 		if (published_.erase(process) || !sampled_.wanted)
-			spaces_.ended(process);
+			spaces_.on_ended(process);
 		return true;
 	});
 }
 
-void StackRecorder::take(const Change &change)
+void StackRecorder::apply(const Change &change)
 {
 	switch (change.kind) {
 	case Change::Kind::mapped:
-		return take_mapping(change);
+		return add_mapping(change);
 	case Change::Kind::executed:
-		spaces_.executed(change.process, change.monotonic_ns);
-		return note({EDC_MAPPING_EXEC, change.process, 0, 0, change.monotonic_ns, 0, 0, 0});
+		spaces_.on_executed(change.process, change.monotonic_ns);
+		return add_change({EDC_MAPPING_EXEC, change.process, 0, 0, change.monotonic_ns, 0, 0, 0});
 	case Change::Kind::created:
 		if (!spaces_.knows(change.parent))
 			return;
 		std::erase(ended_, change.process); // the PID was reused
-		spaces_.created(change.process, change.parent, change.monotonic_ns);
-		return note({EDC_MAPPING_COPIED, change.process, change.parent, 0, change.monotonic_ns, 0, 0, 0});
+		spaces_.on_created(change.process, change.parent, change.monotonic_ns);
+		return add_change({EDC_MAPPING_COPIED, change.process, change.parent, 0, change.monotonic_ns, 0, 0, 0});
 	case Change::Kind::ended:
 		ended_.push_back(change.process);
 	}
 }
 
-void StackRecorder::take_mapping(const Change &change)
+void StackRecorder::add_mapping(const Change &change)
 {
 	CodeMapping mapping{change.start, change.end, 0, 0, 0, change.monotonic_ns};
 	const CodeFile *file = file_of(change);
@@ -429,12 +429,12 @@ void StackRecorder::take_mapping(const Change &change)
 		mapping.rows = file->rows;
 		mapping.file = file->number;
 	}
-	if (!spaces_.mapped(change.process, mapping)) {
+	if (!spaces_.on_mapped(change.process, mapping)) {
 		stale_.insert(change.process);
 		return;
 	}
-	note({EDC_MAPPING_ADDED, change.process, 0, file ? file->number : 0, change.monotonic_ns, change.start,
-	      change.end, change.offset});
+	add_change({EDC_MAPPING_ADDED, change.process, 0, file ? file->number : 0, change.monotonic_ns, change.start,
+		    change.end, change.offset});
 }
 
 // Another file may be mapped there by now. (The inode seen by a process may differ from the mapping's: overlayfs before
@@ -479,14 +479,14 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 			note_number_inside(change.process);
 		return nullptr; // not file-backed
 	}
-	if (silent_devices_.contains(change.device))
+	if (hung_devices_.contains(change.device))
 		return nullptr;
 	const std::string key = key_of(change, local_devices_.contains(change.device));
 	if (const CodeFile *known = files_->find(key))
 		return known;
 	OpenedFile opened = open_file_of(change);
 	if (opened.took_too_long)
-		silent_devices_.insert(change.device);
+		hung_devices_.insert(change.device);
 	if (opened.fd && opened.is_local)
 		local_devices_.insert(change.device);
 	const std::optional<ElfImage> image = opened.fd ? ElfImage::open(opened.fd.get()) : std::nullopt;
@@ -497,11 +497,11 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 	const std::string id = image->build_id();
 	const std::string same = id.empty() ? key : fmt::format("{}:{}:{:x}", id, opened.size, image->entry());
 	CodeFile *known = files_->find(same);
-	Fd later(sampled_.wanted ? ::fcntl(opened.fd.get(), F_DUPFD_CLOEXEC, 0) : -1);
+	Fd deferred(sampled_.wanted ? ::fcntl(opened.fd.get(), F_DUPFD_CLOEXEC, 0) : -1);
 	CodeFile *file =
-	    known ? known : files_->add(same, path, image, version, user_of(change.process), std::move(later));
+	    known ? known : files_->add(same, path, image, version, user_of(change.process), std::move(deferred));
 	if (file)
-		files_->also(key, *file);
+		files_->add_key(key, *file);
 	if (file && !known && opened.is_local && !sampled_.wanted)
 		kept_.add(file->number, path, std::move(opened.fd));
 	return file;
@@ -511,14 +511,14 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 void StackRecorder::note_number_inside(std::int32_t process)
 {
 	constexpr std::size_t max_noted = 4096;
-	if (inside_.size() >= max_noted || !inside_.insert(process).second)
+	if (noted_inside_.size() >= max_noted || !noted_inside_.insert(process).second)
 		return;
 	const std::string numbers = record::numbers_of(fmt::format("/proc/{}/status", process));
 	if (const int inside = std::atoi(numbers.c_str() + numbers.rfind('\t') + 1); inside > 0 && inside != process)
 		files_->add_process(process, inside);
 }
 
-void StackRecorder::note(const MappingChange &change)
+void StackRecorder::add_change(const MappingChange &change)
 {
 	const std::lock_guard lock(mutex_);
 	changes_.push_back(change);

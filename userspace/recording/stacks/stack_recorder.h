@@ -59,8 +59,8 @@ struct UnwindMemory {
 // The sampled processes without --stacks.
 struct SampledCommand {
 	const edc_unwind_wanted *wanted = nullptr; // null: with --stacks, of all processes
-	std::function<bool(std::int32_t process)> has;
-	std::function<std::uint64_t()> ran_ns; // its CPU time so far, by the samples
+	std::function<bool(std::int32_t process)> includes;
+	std::function<std::uint64_t()> cpu_ns; // its CPU time so far, by the samples
 };
 
 // Raises the calling thread's priority during its lifetime. Threads and processes created meanwhile inherit it for good
@@ -95,23 +95,23 @@ public:
 	UnwindCounts counts() const;
 
 private:
-	std::vector<pollfd> waited_for() const;
+	std::vector<pollfd> fds_to_poll() const;
 	void run();
 	void run_sampled();
-	void look_at_samples();
+	void publish_sampled_processes();
 	void publish_sampled(std::int32_t process);
 	void write_kernel_symbols(const std::string &directory);
 	void read_processes();
 	void read_maps(std::int32_t process, std::uint64_t monotonic_ns);
-	void read_again();
+	void reread_lists();
 	void pause();
-	void take(const Change &change);
-	void take_mapping(const Change &change);
+	void apply(const Change &change);
+	void add_mapping(const Change &change);
 	bool is_still_mapped(const Change &change);
 	OpenedFile open_file_of(const Change &change);
 	const CodeFile *file_of(const Change &change);
 	void note_number_inside(std::int32_t process);
-	void note(const MappingChange &change);
+	void add_change(const MappingChange &change);
 	void forget_ended();
 	void publish();
 	void add_without_room(std::uint32_t user, std::uint64_t WithoutRoom::*what);
@@ -130,11 +130,11 @@ private:
 	std::unique_ptr<CodeFiles> files_;
 	KeptFiles kept_;
 	std::string directory_;
-	std::set<std::int32_t> inside_; // processes whose number in their pid namespace is noted
+	std::set<std::int32_t> noted_inside_; // processes whose number in their pid namespace is noted
 	std::vector<std::int32_t> ended_;
-	std::set<std::uint64_t> local_devices_;  // of file systems that cannot hang
-	std::set<std::uint64_t> silent_devices_; // that did hang; not used again
-	std::set<std::int32_t> stale_;           // processes whose lists must be re-read
+	std::set<std::uint64_t> local_devices_; // of file systems that cannot hang
+	std::set<std::uint64_t> hung_devices_;  // that did hang; not used again
+	std::set<std::int32_t> stale_;          // processes whose lists must be re-read
 	AddressSpaces::Clock::time_point read_again_at_{}, forget_at_{};
 	std::uint64_t lost_ = 0, lists_read_again_ = 0, paused_ns_ = 0;
 	std::map<std::uint32_t, WithoutRoom> without_room_; // by user
