@@ -84,7 +84,7 @@ struct CoordinatedHost {
 		coordinated.receive(subject, fleet::snapshot_news_text(news));
 		coordinated.step();
 	}
-	std::vector<record::SnapshotRequests::Asked> asked() { return recorder.take(); }
+	std::vector<record::SnapshotRequests::Received> asked() { return recorder.take(); }
 };
 
 } // namespace

@@ -52,7 +52,7 @@ void Flight::start()
 // Lets triggers hold the rings, if a snapshot could begin now.
 void Flight::arm()
 {
-	if (!current_ && waiting_.empty() && end_reason_.empty() && clock_ns(CLOCK_MONOTONIC) >= rest_until_ns_ &&
+	if (!current_ && waiting_.empty() && end_reason_.empty() && clock_ns(CLOCK_MONOTONIC) >= delay_until_ns_ &&
 	    !(parts_.options.snapshots && finished_ >= parts_.options.snapshots))
 		recorder_.arm();
 }
@@ -62,8 +62,8 @@ void Flight::note_result(const std::string &failure)
 {
 	failure_ = failure;
 	++(failure.empty() ? finished_ : failed_);
-	rest_ns_ = failure.empty() ? 0 : std::clamp<std::uint64_t>(2 * rest_ns_, 1'000'000'000, 60'000'000'000);
-	rest_until_ns_ = clock_ns(CLOCK_MONOTONIC) + rest_ns_;
+	delay_ns_ = failure.empty() ? 0 : std::clamp<std::uint64_t>(2 * delay_ns_, 1'000'000'000, 60'000'000'000);
+	delay_until_ns_ = clock_ns(CLOCK_MONOTONIC) + delay_ns_;
 }
 
 void Flight::fired(const Firing &firing, const NamedTrigger &trigger)
@@ -116,38 +116,38 @@ void Flight::take_window_of_trigger(SnapshotRequest &request) const
 	request.after_ns = wanted.after_ns;
 }
 
-SnapshotWindow Flight::window_of(const SnapshotRequests::Asked &asked) const
+SnapshotWindow Flight::window_of(const SnapshotRequests::Received &received) const
 {
-	const auto &before_ns = asked.request.before_ns ? asked.request.before_ns : parts_.options.before_ns;
-	return {asked.at.monotonic_ns, before_ns, asked.request.after_ns};
+	const auto &before_ns = received.request.before_ns ? received.request.before_ns : parts_.options.before_ns;
+	return {received.at.monotonic_ns, before_ns, received.request.after_ns};
 }
 
 // Answers with the newest snapshot if that covers the request.
-bool Flight::join(const SnapshotRequests::Asked &asked) const
+bool Flight::join(const SnapshotRequests::Received &received) const
 {
-	if (!asked.request.joins || announced_.empty() || !newest_.covers(window_of(asked)))
+	if (!received.request.joins || announced_.empty() || !newest_.covers(window_of(received)))
 		return false;
 	const BegunSnapshot &newest = announced_.newest();
-	SnapshotRequests::answer(asked.caller, json_dump(nlohmann::json{{"joined", newest.number},
-									{"time", newest.time},
-									{"realtime_ns", newest.realtime_ns},
-									{"frozen_time", newest.frozen_time},
-									{"frozen_ns", newest.frozen_ns}}));
+	SnapshotRequests::answer(received.caller, json_dump(nlohmann::json{{"joined", newest.number},
+									   {"time", newest.time},
+									   {"realtime_ns", newest.realtime_ns},
+									   {"frozen_time", newest.frozen_time},
+									   {"frozen_ns", newest.frozen_ns}}));
 	return true;
 }
 
 void Flight::take_requests()
 {
-	for (SnapshotRequests::Asked &asked : parts_.requests.take(state())) {
-		const auto is_signal = [](const SnapshotRequests::Asked &other) { return !other.caller; };
-		take_window_of_trigger(asked.request);
-		if ((is_signal(asked) && std::ranges::any_of(waiting_, is_signal)) || join(asked))
+	for (SnapshotRequests::Received &received : parts_.requests.take(state())) {
+		const auto is_signal = [](const SnapshotRequests::Received &other) { return !other.caller; };
+		take_window_of_trigger(received.request);
+		if ((is_signal(received) && std::ranges::any_of(waiting_, is_signal)) || join(received))
 			continue;
 		if (waiting_.size() >= max_requests) {
-			SnapshotRequests::answer(asked.caller, R"({"error": "too many requests wait already"})");
+			SnapshotRequests::answer(received.caller, R"({"error": "too many requests wait already"})");
 			continue;
 		}
-		waiting_.push_back(std::move(asked));
+		waiting_.push_back(std::move(received));
 	}
 }
 
@@ -156,8 +156,9 @@ std::string Flight::serve()
 	take_requests();
 	if (current_ && parts_.requests.is_gone(caller_))
 		recorder_.cut_short();
-	std::erase_if(waiting_,
-		      [this](const SnapshotRequests::Asked &asked) { return parts_.requests.is_gone(asked.caller); });
+	std::erase_if(waiting_, [this](const SnapshotRequests::Received &received) {
+		return parts_.requests.is_gone(received.caller);
+	});
 	if (current_ && recorder_.is_read())
 		finish();
 	if (parts_.options.snapshots && finished_ >= parts_.options.snapshots)
@@ -165,7 +166,7 @@ std::string Flight::serve()
 	if (!end_reason_.empty() && !current_ && waiting_.empty())
 		return end_reason_;
 	while (!current_ && !waiting_.empty()) {
-		SnapshotRequests::Asked next = std::move(waiting_.front());
+		SnapshotRequests::Received next = std::move(waiting_.front());
 		waiting_.pop_front();
 		begin(std::move(next));
 	}
@@ -180,27 +181,27 @@ std::string Flight::serve()
 }
 
 // Announces the snapshot first, for those who wait for it.
-void Flight::announce_begun(const SnapshotRequests::Asked &asked, bool was_held)
+void Flight::announce_begun(const SnapshotRequests::Received &received, bool was_held)
 {
-	const SnapshotRequest &request = asked.request;
-	const Sync frozen = was_held ? asked.at : read_sync(parts_.steering.invariant_tsc());
-	announced_.add({begun_, request.by, request.why, request.by == by_trigger ? request.trigger : "", asked.at.time,
-			asked.at.realtime_ns, frozen.time, frozen.realtime_ns});
-	newest_ = window_of(asked);
+	const SnapshotRequest &request = received.request;
+	const Sync frozen = was_held ? received.at : read_sync(parts_.steering.invariant_tsc());
+	announced_.add({begun_, request.by, request.why, request.by == by_trigger ? request.trigger : "",
+			received.at.time, received.at.realtime_ns, frozen.time, frozen.realtime_ns});
+	newest_ = window_of(received);
 	write_again(false);
 }
 
-void Flight::begin(SnapshotRequests::Asked asked)
+void Flight::begin(SnapshotRequests::Received received)
 {
 	const bool was_held = recorder_.is_held();
 	recorder_.hold(); // the disk may stall
 	++begun_;
-	announce_begun(asked, was_held);
-	caller_ = std::move(asked.caller);
+	announce_begun(received, was_held);
+	caller_ = std::move(received.caller);
 	SnapshotAccount account;
 	account.number = begun_;
-	account.request = std::move(asked.request);
-	account.asked = asked.at;
+	account.request = std::move(received.request);
+	account.asked = received.at;
 	if (!account.request.before_ns)
 		account.request.before_ns = parts_.options.before_ns;
 	try {
@@ -232,7 +233,7 @@ void Flight::begin(SnapshotRequests::Asked asked)
 }
 
 // A message: how far back the snapshot goes, and what it lacks.
-std::string Flight::sentence(const Snapshot &snapshot) const
+std::string Flight::message_about(const Snapshot &snapshot) const
 {
 	const SnapshotAccount &account = snapshot.account();
 	std::string text =
@@ -284,10 +285,10 @@ void Flight::finish()
 	if (!error.empty())
 		reply = {{"error", fmt::format("the snapshot {} {}: {}", current_->directory(),
 					       current_->is_kept() ? "is incomplete" : "could not be written", error)}};
-	reply["text"] = sentence(*current_);
+	reply["text"] = message_about(*current_);
 	SnapshotRequests::answer(caller_, json_dump(reply));
 	if (parts_.on_snapshot)
-		parts_.on_snapshot(error.empty() ? sentence(*current_) : reply["error"].get<std::string>());
+		parts_.on_snapshot(error.empty() ? message_about(*current_) : reply["error"].get<std::string>());
 	caller_.reset();
 	current_.reset();
 	note_result(error);
@@ -309,8 +310,8 @@ void Flight::end(const std::string &reason)
 	const std::string refusal =
 	    json_dump(nlohmann::json{{"error", "the flight recorder ended before it took the snapshot: " + reason}});
 	SnapshotRequests::answer(caller_, refusal);
-	for (const SnapshotRequests::Asked &asked : waiting_)
-		SnapshotRequests::answer(asked.caller, refusal);
+	for (const SnapshotRequests::Received &received : waiting_)
+		SnapshotRequests::answer(received.caller, refusal);
 	waiting_.clear();
 	recorder_.stop();
 	write_again(true);

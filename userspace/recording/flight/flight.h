@@ -75,16 +75,16 @@ private:
 	nlohmann::ordered_json state() const;
 	void write(bool is_over) const;
 	void write_again(bool is_over) const;
-	void begin(SnapshotRequests::Asked asked);
+	void begin(SnapshotRequests::Received received);
 	void take_requests();
 	void take_window_of_trigger(SnapshotRequest &request) const;
-	SnapshotWindow window_of(const SnapshotRequests::Asked &asked) const;
-	bool join(const SnapshotRequests::Asked &asked) const;
-	void announce_begun(const SnapshotRequests::Asked &asked, bool was_held);
+	SnapshotWindow window_of(const SnapshotRequests::Received &received) const;
+	bool join(const SnapshotRequests::Received &received) const;
+	void announce_begun(const SnapshotRequests::Received &received, bool was_held);
 	void arm();
 	void note_result(const std::string &failure);
 	void finish();
-	std::string sentence(const Snapshot &snapshot) const;
+	std::string message_about(const Snapshot &snapshot) const;
 	double seconds(std::uint64_t from, std::uint64_t to) const;
 
 	FlightParts parts_;
@@ -92,12 +92,12 @@ private:
 	const double frequency_hz_;
 	const card::PayloadWords words_;
 	BlockPool pool_;
-	std::deque<SnapshotRequests::Asked> waiting_;
+	std::deque<SnapshotRequests::Received> waiting_;
 	std::unique_ptr<Snapshot> current_;
-	Fd caller_;                                     // of the current snapshot
-	std::string end_reason_;                        // why the recording ends, once that is known
-	std::uint64_t rest_until_ns_ = 0, rest_ns_ = 0; // delay of triggers' snapshots after a failure
-	std::uint64_t left_out_ = 0;                    // firings while another snapshot was in progress
+	Fd caller_;                                       // of the current snapshot
+	std::string end_reason_;                          // why the recording ends, once that is known
+	std::uint64_t delay_until_ns_ = 0, delay_ns_ = 0; // delay of triggers' snapshots after a failure
+	std::uint64_t left_out_ = 0;                      // firings while another snapshot was in progress
 	unsigned begun_ = 0, finished_ = 0, failed_ = 0;
 	std::string failure_;      // why the last snapshot could not be written; "": it was
 	BegunSnapshots announced_; // as flight.json has them

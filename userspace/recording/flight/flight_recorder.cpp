@@ -20,8 +20,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto flight_sync_interval = 200ms;
-constexpr auto look_time = 200ms;              // maximum wait for a look
-constexpr auto busy_look = 1ms;                // while a snapshot waits for time or room
+constexpr auto max_drain_wait = 200ms;         // in look_at_programs()
+constexpr auto busy_interval = 1ms;            // while a snapshot waits for time or room
 constexpr std::uint64_t own_bytes = 16 << 20;  // for the recorder's own blocks: 22 hours of clock snapshots
 constexpr std::size_t max_cpu_times = 1 << 20; // 2 days
 constexpr double kept_longer_ns = 1e9; // own blocks are kept longer than a ring's oldest block, for its clock snapshots
@@ -32,9 +32,9 @@ FlightRecorder::FlightRecorder(card::CardMemory &card, card::UserCard *users, Cl
 			       const Uuid &uuid, std::size_t kernel_streams, std::uint64_t kept_bytes,
 			       const card::PayloadWords &words, Triggers *triggers)
     : card_(card), users_(users), steering_(steering), failure_(failure), uuid_(uuid), kernel_streams_(kernel_streams),
-      words_(words), ticks_in_ns_(steering.frequency_hz() / 1e9), triggers_(triggers), own_(own_bytes),
-      of_programs_(kept_bytes), control_(uuid, [this](const std::byte *block) { own_.keep(0, block); }), rings_(card),
-      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), read_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+      words_(words), ticks_in_ns_(steering.frequency_hz() / 1e9), triggers_(triggers), own_blocks_(own_bytes),
+      program_blocks_(kept_bytes), control_(uuid, [this](const std::byte *block) { own_blocks_.keep(0, block); }),
+      rings_(card), wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), read_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
 	if (!wakeup_ || !read_)
 		throw Error(errno, "cannot wake the thread that reads the rings");
@@ -77,11 +77,11 @@ void FlightRecorder::run()
 			sync();
 			next_sync += flight_sync_interval;
 			next_sync = std::max(next_sync, Clock::now() + flight_sync_interval / 2);
-			forget();
+			forget_old_blocks();
 		}
-		const unsigned asked = looks_asked_.load(std::memory_order_acquire);
+		const unsigned requested = drains_requested_.load(std::memory_order_acquire);
 		drain_users({});
-		looks_.store(asked, std::memory_order_release);
+		drains_done_.store(requested, std::memory_order_release);
 		while (step())
 			;
 		wait(next_sync);
@@ -92,10 +92,10 @@ void FlightRecorder::look_at_programs()
 {
 	if (!users_)
 		return;
-	const unsigned asked = looks_asked_.fetch_add(1, std::memory_order_release) + 1;
+	const unsigned requested = drains_requested_.fetch_add(1, std::memory_order_release) + 1;
 	::eventfd_write(wakeup_.get(), 1);
-	const auto deadline = Clock::now() + look_time;
-	while (looks_.load(std::memory_order_acquire) != asked && Clock::now() < deadline)
+	const auto deadline = Clock::now() + max_drain_wait;
+	while (drains_done_.load(std::memory_order_acquire) != requested && Clock::now() < deadline)
 		std::this_thread::sleep_for(100us);
 }
 
@@ -105,7 +105,7 @@ void FlightRecorder::wait(Clock::time_point next_sync)
 	if (users_)
 		left = std::min<Clock::duration>(left, users_->longest_wait());
 	if (phase_.load(std::memory_order_acquire) != Phase::idle)
-		left = std::min<Clock::duration>(left, busy_look);
+		left = std::min<Clock::duration>(left, busy_interval);
 	const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();
 	const timespec timeout{ns / 1'000'000'000, ns % 1'000'000'000};
 	pollfd fd{wakeup_.get(), POLLIN, 0};
@@ -123,7 +123,7 @@ void FlightRecorder::drain_users(const card::UserCard::Push &show)
 		return static_cast<std::uint32_t>(kernel_streams_ + user_streams_.size() - 1);
 	};
 	const auto keep = [this](std::uint32_t stream, const std::byte *block) {
-		of_programs_.keep(stream, block);
+		program_blocks_.keep(stream, block);
 		return true;
 	};
 	users_->drain(false, make_stream, keep, show);
@@ -132,14 +132,14 @@ void FlightRecorder::drain_users(const card::UserCard::Push &show)
 }
 
 // Drops blocks older than everything in the rings. Not while a snapshot is read.
-void FlightRecorder::forget()
+void FlightRecorder::forget_old_blocks()
 {
 	const std::uint64_t oldest = rings_.oldest_time();
 	const auto margin = static_cast<std::uint64_t>(kept_longer_ns * ticks_in_ns_);
 	if (oldest == ~std::uint64_t(0) || oldest < margin || phase_.load(std::memory_order_acquire) != Phase::idle)
 		return;
-	own_.forget_before(oldest - margin);
-	of_programs_.forget_before(oldest);
+	own_blocks_.forget_before(oldest - margin);
+	program_blocks_.forget_before(oldest);
 	while (cpu_time_.size() > 1 && cpu_time_[1].first < oldest)
 		cpu_time_.pop_front();
 }
@@ -213,10 +213,10 @@ bool FlightRecorder::step()
 		snapshot_->account().settled = rings_.mark_end();
 		shown_.clear();
 		drain_users([this](std::uint32_t stream, const std::byte *block) {
-			add_own(shown_, stream, block, true);
+			add_block(shown_, stream, block, true);
 			return true;
 		});
-		kept_at_end_ = of_programs_.number(); // blocks drained later were already shown
+		kept_at_end_ = program_blocks_.number(); // blocks drained later were already shown
 		phase_.store(Phase::rest, std::memory_order_release);
 		return true;
 	}
@@ -230,15 +230,15 @@ bool FlightRecorder::step()
 		const std::lock_guard guard(lock_);
 		if (!has_threads_)
 			return false;
-		collect_own();
-		phase_.store(Phase::own, std::memory_order_release);
+		collect_blocks();
+		phase_.store(Phase::others, std::memory_order_release);
 		return true;
 	}
-	case Phase::own:
+	case Phase::others:
 		break;
 	}
 	for (; written_ < to_write_.size(); ++written_) {
-		const OwnBlock &next = to_write_[written_];
+		const OtherBlock &next = to_write_[written_];
 		if (!snapshot_->take(next.stream, next.bytes.data(), next.is_user))
 			return false;
 	}
@@ -265,9 +265,10 @@ void FlightRecorder::end_hold()
 	control_.flush();
 }
 
-void FlightRecorder::add_own(std::vector<OwnBlock> &to, StreamNumber stream, const std::byte *block, bool is_user) const
+void FlightRecorder::add_block(std::vector<OtherBlock> &to, StreamNumber stream, const std::byte *block,
+			       bool is_user) const
 {
-	OwnBlock &added = to.emplace_back();
+	OtherBlock &added = to.emplace_back();
 	added.stream = stream;
 	added.is_user = is_user;
 	std::memcpy(added.bytes.data(), block, EDC_BLOCK_SIZE);
@@ -293,12 +294,12 @@ void FlightRecorder::add_threads(ControlStream &to, std::uint64_t time) const
 
 // Repeats the recorder's own tokens from this time on, without thread names: add_threads() has current ones, while
 // later rename events may be overwritten.
-void FlightRecorder::repeat_own(ControlStream &to, std::uint64_t from) const
+void FlightRecorder::repeat_own_tokens(ControlStream &to, std::uint64_t from) const
 {
 	std::set<std::int32_t> known;
 	for (const edc_task &thread : threads_)
 		known.insert(thread.pid);
-	own_.visit_from(from, own_.number(), [&](StreamNumber, const std::byte *block) {
+	own_blocks_.visit_from(from, own_blocks_.number(), [&](StreamNumber, const std::byte *block) {
 		const edc_block header = header_of(block);
 		for (std::uint64_t at = EDC_BLOCK_HEADER; at + 8 <= header.content_size / 8;) {
 			std::array<std::uint64_t, 8> record;
@@ -320,7 +321,7 @@ void FlightRecorder::repeat_own(ControlStream &to, std::uint64_t from) const
 }
 
 // Under the lock. All streams but the kernel's, each in the order of time.
-void FlightRecorder::collect_own()
+void FlightRecorder::collect_blocks()
 {
 	SnapshotAccount &account = snapshot_->account();
 	std::uint64_t first = account.from;
@@ -330,18 +331,18 @@ void FlightRecorder::collect_own()
 	const std::uint64_t from = first - std::min(first, static_cast<std::uint64_t>(kept_longer_ns * ticks_in_ns_));
 	to_write_.clear();
 	written_ = 0;
-	ControlStream control(uuid_, [&](const std::byte *block) { add_own(to_write_, 0, block, false); });
+	ControlStream control(uuid_, [&](const std::byte *block) { add_block(to_write_, 0, block, false); });
 	add_threads(control, from);
-	repeat_own(control, from);
+	repeat_own_tokens(control, from);
 	control.flush();
-	of_programs_.visit_from(first, kept_at_end_, [&](StreamNumber stream, const std::byte *block) {
-		add_own(to_write_, stream, block, true);
+	program_blocks_.visit_from(first, kept_at_end_, [&](StreamNumber stream, const std::byte *block) {
+		add_block(to_write_, stream, block, true);
 	});
 	to_write_.insert(to_write_.end(), shown_.begin(), shown_.end());
-	number_own();
+	renumber_blocks();
 	snapshot_->add_streams(user_streams_);
-	account.overwritten_blocks = of_programs_.overwritten();
-	account.programs_since = of_programs_.overwritten_until();
+	account.overwritten_blocks = program_blocks_.overwritten();
+	account.programs_since = program_blocks_.overwritten_until();
 	const auto cpu_ns_at = [&](std::uint64_t time) {
 		const auto after =
 		    std::upper_bound(cpu_time_.begin(), cpu_time_.end(), std::pair(time, ~std::uint64_t(0)));
@@ -353,13 +354,13 @@ void FlightRecorder::collect_own()
 }
 
 // Renumbers the blocks, so that each stream starts at 0.
-void FlightRecorder::number_own()
+void FlightRecorder::renumber_blocks()
 {
 	struct First {
 		std::uint64_t blocks = 0, discarded = 0;
 	};
 	std::map<StreamNumber, First> streams;
-	for (OwnBlock &own : to_write_) {
+	for (OtherBlock &own : to_write_) {
 		auto *header = reinterpret_cast<edc_block *>(own.bytes.data());
 		const auto [stream, is_first] = streams.try_emplace(own.stream);
 		if (is_first)

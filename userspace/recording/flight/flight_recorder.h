@@ -69,8 +69,10 @@ public:
 
 private:
 	using Clock = std::chrono::steady_clock;
-	enum class Phase { idle, held, rest, threads, own };
-	struct OwnBlock {
+	// Of a snapshot: reads the held rings until its end, then the rest of them, waits for the list of threads, and
+	// passes on the blocks of all other streams.
+	enum class Phase { idle, held, rest, threads, others };
+	struct OtherBlock { // of a stream that has no ring of the kernel
 		StreamNumber stream;
 		bool is_user;
 		std::array<std::byte, EDC_BLOCK_SIZE> bytes;
@@ -79,14 +81,14 @@ private:
 	void run();
 	void wait(Clock::time_point next_sync);
 	void drain_users(const card::UserCard::Push &show);
-	void forget();
+	void forget_old_blocks();
 	bool step();
 	void end_hold();
-	void collect_own();
+	void collect_blocks();
 	void add_threads(ControlStream &to, std::uint64_t time) const;
-	void repeat_own(ControlStream &to, std::uint64_t from) const;
-	void add_own(std::vector<OwnBlock> &to, StreamNumber stream, const std::byte *block, bool is_user) const;
-	void number_own();
+	void repeat_own_tokens(ControlStream &to, std::uint64_t from) const;
+	void add_block(std::vector<OtherBlock> &to, StreamNumber stream, const std::byte *block, bool is_user) const;
+	void renumber_blocks();
 
 	card::CardMemory &card_;
 	card::UserCard *users_;
@@ -98,7 +100,7 @@ private:
 	const double ticks_in_ns_;
 	Triggers *const triggers_; // null: there are none
 	std::uint64_t begin_time_ = 0;
-	KeptBlocks own_, of_programs_;
+	KeptBlocks own_blocks_, program_blocks_;
 	ControlStream control_;
 	FlightRings rings_;
 	std::vector<std::string> user_streams_;                        // names
@@ -111,13 +113,13 @@ private:
 	std::vector<edc_task> threads_;
 	bool has_threads_ = false;
 	// The thread's:
-	std::vector<OwnBlock> shown_, to_write_; // shown_: of programs, still open
+	std::vector<OtherBlock> shown_, to_write_; // shown_: of programs, still open
 	std::size_t written_ = 0;
 	std::uint64_t kept_at_end_ = 0; // blocks of programs
 
 	Fd wakeup_, read_;
 	std::atomic<bool> stopping_{false}, is_cut_short_{false};
-	std::atomic<unsigned> looks_asked_{0}, looks_{0};
+	std::atomic<unsigned> drains_requested_{0}, drains_done_{0};
 	std::thread thread_;
 };
 

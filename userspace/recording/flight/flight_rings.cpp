@@ -31,7 +31,7 @@ FlightRings::FlightRings(card::CardMemory &card) : card_(card)
 	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
 		for (unsigned level = 0; level < card_.rings(); ++level)
 			parts_.push_back({.cpu = cpu, .level = level});
-	places_.resize(parts_.size());
+	progress_.resize(parts_.size());
 }
 
 const std::byte *FlightRings::block(std::size_t i, std::uint64_t number) const
@@ -39,7 +39,7 @@ const std::byte *FlightRings::block(std::size_t i, std::uint64_t number) const
 	return card_.memory(parts_[i].cpu) + ring(i).first + number % ring(i).blocks * EDC_BLOCK_SIZE;
 }
 
-void FlightRings::order() const
+void FlightRings::fence() const
 {
 	if (!order_memory())
 		::usleep(10'000); // membarrier(2) is refused under nohz_full: sleep far longer than a store takes to
@@ -72,7 +72,7 @@ void FlightRings::hold()
 void FlightRings::begin(std::uint64_t from_time)
 {
 	hold();
-	order();
+	fence();
 	const std::uint64_t hold = load(card_.area(0).reader.hold);
 	for (std::size_t i = 0; i < parts_.size(); ++i) {
 		const std::uint64_t closed = load(ring(i).closed), oldest = oldest_kept(i, hold, closed);
@@ -87,8 +87,8 @@ void FlightRings::begin(std::uint64_t from_time)
 		RingPart &part = parts_[i]; // keep cpu and level, which the other thread reads
 		part.overwritten = part.begin_time = part.complete_since = part.discarded = part.torn = 0;
 		part.first = first;
-		places_[i] = {};
-		places_[i].next = first;
+		progress_[i] = {};
+		progress_[i].next = first;
 		if (first < closed)
 			parts_[i].begin_time = header_of(block(i, first)).timestamp_begin;
 		else if (load(ring(i).end))
@@ -102,21 +102,21 @@ void FlightRings::begin(std::uint64_t from_time)
 bool FlightRings::pass_on(std::size_t i, std::byte *copy, const Push &push)
 {
 	auto *header = reinterpret_cast<edc_block *>(copy);
-	Place &place = places_[i];
-	if (!place.has_first) {
-		place.has_first = true;
-		place.first_sequence = header->packet_seq_num;
-		place.first_discarded = header->events_discarded;
+	Progress &progress = progress_[i];
+	if (!progress.has_first) {
+		progress.has_first = true;
+		progress.first_sequence = header->packet_seq_num;
+		progress.first_discarded = header->events_discarded;
 		if (parts_[i].first != header->packet_seq_num) // earlier ones were torn
 			parts_[i].complete_since = header->timestamp_begin;
 		parts_[i].first = header->packet_seq_num;
 		parts_[i].begin_time = header->timestamp_begin;
 		std::memcpy(&parts_[i].overwritten, copy + EDC_BLOCK_HEADER + 8, 8);
 	}
-	place.last_discarded = header->events_discarded;
-	place.next_sequence = header->packet_seq_num + 1;
-	header->packet_seq_num -= place.first_sequence;
-	header->events_discarded -= place.first_discarded;
+	progress.last_discarded = header->events_discarded;
+	progress.next_sequence = header->packet_seq_num + 1;
+	header->packet_seq_num -= progress.first_sequence;
+	header->events_discarded -= progress.first_discarded;
 	parts_[i].discarded = header->events_discarded;
 	return push(static_cast<StreamNumber>(ring(i).stream_instance_id), copy);
 }
@@ -135,7 +135,7 @@ bool FlightRings::is_whole(std::size_t i, std::uint64_t number) const
 bool FlightRings::take_until(std::size_t i, std::uint64_t end, const Push &push)
 {
 	__u64 &read = card_.area(parts_[i].cpu).reader.read[parts_[i].level];
-	for (std::uint64_t &number = places_[i].next; number < end; ++number) {
+	for (std::uint64_t &number = progress_[i].next; number < end; ++number) {
 		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy;
 		std::memcpy(copy.data(), block(i, number), copy.size());
 		std::atomic_thread_fence(std::memory_order_acquire);
@@ -161,7 +161,7 @@ bool FlightRings::mark_end()
 	constexpr int max_tries = 100'000;
 	constexpr std::uint64_t seen_after_ns = 2000; // until an in-progress probe is visible; a store takes far less
 	bool is_complete = true;
-	order();
+	fence();
 	for (const std::uint64_t since = clock_ns(CLOCK_MONOTONIC); clock_ns(CLOCK_MONOTONIC) - since < seen_after_ns;)
 		;
 	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu) {
@@ -171,9 +171,9 @@ bool FlightRings::mark_end()
 			;
 		is_complete = is_complete && tries < max_tries;
 	}
-	order();
+	fence();
 	for (std::size_t i = 0; i < parts_.size(); ++i)
-		places_[i].end = load(ring(i).closed);
+		progress_[i].end = load(ring(i).closed);
 	return is_complete;
 }
 
@@ -182,7 +182,7 @@ bool FlightRings::take_open(std::size_t i, const Push &push)
 {
 	constexpr int max_tries = 1'000'000;
 	const edc_ring &of = ring(i);
-	const std::uint64_t number = places_[i].end;
+	const std::uint64_t number = progress_[i].end;
 	std::uint64_t end = 0, position = 0, last_time = 0;
 	for (int tries = 0; end == 0 && tries < max_tries; ++tries) {
 		end = load(of.end), position = load(of.pos), last_time = load(of.last_time);
@@ -194,7 +194,7 @@ bool FlightRings::take_open(std::size_t i, const Push &push)
 	const std::uint64_t start = end - EDC_BLOCK_SIZE;
 	if (end == 0 || position <= start + EDC_BLOCK_HEADER + EDC_BLOCK_COUNTS_BYTES || position > end)
 		return true; // it has no token
-	order();
+	fence();
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy{};
 	std::memcpy(copy.data(), card_.memory(parts_[i].cpu) + start, position - start);
 	if (load(of.closed) > number)
@@ -210,8 +210,8 @@ bool FlightRings::report_last_loss(std::size_t i, std::uint64_t now, const Push 
 {
 	const edc_ring &of = ring(i);
 	const std::uint64_t discarded = load(of.discarded);
-	Place &place = places_[i];
-	if (!place.has_first || discarded == place.last_discarded || load(of.end))
+	Progress &progress = progress_[i];
+	if (!progress.has_first || discarded == progress.last_discarded || load(of.end))
 		return true;
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy{};
 	auto *header = reinterpret_cast<edc_block *>(copy.data());
@@ -221,7 +221,7 @@ bool FlightRings::report_last_loss(std::size_t i, std::uint64_t now, const Push 
 	header->timestamp_begin = header->timestamp_end = std::max<std::uint64_t>(now, load(of.last_time));
 	header->content_size = EDC_BLOCK_HEADER * 8;
 	header->packet_size = EDC_BLOCK_SIZE * 8;
-	header->packet_seq_num = place.next_sequence;
+	header->packet_seq_num = progress.next_sequence;
 	header->events_discarded = discarded;
 	header->cpu_id = parts_[i].cpu;
 	header->level = parts_[i].level;
@@ -231,15 +231,15 @@ bool FlightRings::report_last_loss(std::size_t i, std::uint64_t now, const Push 
 bool FlightRings::take_rest(std::uint64_t now, const Push &push)
 {
 	for (std::size_t i = 0; i < parts_.size(); ++i) {
-		Place &place = places_[i];
-		if (place.is_done)
+		Progress &progress = progress_[i];
+		if (progress.is_done)
 			continue;
-		if (!place.has_open && (!take_until(i, place.end, push) || !take_open(i, push)))
+		if (!progress.has_open && (!take_until(i, progress.end, push) || !take_open(i, push)))
 			return false;
-		place.has_open = true;
+		progress.has_open = true;
 		if (!report_last_loss(i, now, push))
 			return false;
-		place.is_done = true;
+		progress.is_done = true;
 	}
 	return true;
 }
@@ -248,10 +248,10 @@ bool FlightRings::take_rest(std::uint64_t now, const Push &push)
 void FlightRings::release()
 {
 	__atomic_store_n(&card_.area(0).reader.hold, EDC_HOLD_UNARMED, __ATOMIC_SEQ_CST);
-	order();
+	fence();
 	for (const RingPart &part : parts_)
 		__atomic_store_n(&card_.area(part.cpu).reader.read[part.level], 0, __ATOMIC_SEQ_CST);
-	order();
+	fence();
 }
 
 void FlightRings::arm()

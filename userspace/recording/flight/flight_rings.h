@@ -57,7 +57,7 @@ public:
 	std::uint64_t oldest_time() const;
 
 private:
-	struct Place {
+	struct Progress {
 		std::uint64_t next = 0, end = 0; // block numbers: the next one to take, and the one open at the end
 		std::uint64_t first_sequence = 0, first_discarded = 0, last_discarded = 0, next_sequence = 0;
 		bool has_first = false, has_open = false, is_done = false;
@@ -71,12 +71,12 @@ private:
 	bool take_open(std::size_t i, const Push &push);
 	bool report_last_loss(std::size_t i, std::uint64_t now, const Push &push);
 	bool pass_on(std::size_t i, std::byte *copy, const Push &push);
-	void order() const;
+	void fence() const;
 
 	card::CardMemory &card_;
 	std::uint64_t holds_ = 0;
-	std::vector<RingPart> parts_; // by CPU, then by ring
-	std::vector<Place> places_;   // likewise
+	std::vector<RingPart> parts_;    // by CPU, then by ring
+	std::vector<Progress> progress_; // likewise
 };
 
 } // namespace monitor::record

@@ -81,7 +81,8 @@ void SnapshotRequests::accept_callers()
 }
 
 // False: no request yet.
-bool SnapshotRequests::read_request(Caller &caller, const nlohmann::ordered_json &state, std::vector<Asked> &to) const
+bool SnapshotRequests::read_request(Caller &caller, const nlohmann::ordered_json &state,
+				    std::vector<Received> &to) const
 {
 	std::string packet(max_snapshot_packet, '\0');
 	const ssize_t n = ::recv(caller.fd.get(), packet.data(), packet.size(), 0);
@@ -108,20 +109,20 @@ bool SnapshotRequests::read_request(Caller &caller, const nlohmann::ordered_json
 		answer(caller.fd, json_dump(reply));
 		return true;
 	}
-	Asked asked;
-	asked.request.before_ns = number_field(json, "before_ns");
-	asked.request.after_ns = number_field(json, "after_ns").value_or(0);
-	asked.request.why = request_text(json, "why");
-	if (asked.request.why.empty())
-		asked.request.why = "monitor snapshot";
-	asked.request.trigger = request_text(json, "trigger");
-	asked.request.joins = json.contains("joins") && json["joins"] == true;
-	asked.at = read_sync(invariant_tsc_);
+	Received received;
+	received.request.before_ns = number_field(json, "before_ns");
+	received.request.after_ns = number_field(json, "after_ns").value_or(0);
+	received.request.why = request_text(json, "why");
+	if (received.request.why.empty())
+		received.request.why = "monitor snapshot";
+	received.request.trigger = request_text(json, "trigger");
+	received.request.joins = json.contains("joins") && json["joins"] == true;
+	received.at = read_sync(invariant_tsc_);
 	epoll_event event{};
 	event.events = EPOLLRDHUP; // now only poll for hang-up
 	::epoll_ctl(poll_.get(), EPOLL_CTL_MOD, caller.fd.get(), &event);
-	asked.caller = std::move(caller.fd);
-	to.push_back(std::move(asked));
+	received.caller = std::move(caller.fd);
+	to.push_back(std::move(received));
 	return true;
 }
 
@@ -134,17 +135,17 @@ bool SnapshotRequests::is_gone(const Fd &caller) const
 	return true;
 }
 
-std::vector<SnapshotRequests::Asked> SnapshotRequests::take(const nlohmann::ordered_json &state)
+std::vector<SnapshotRequests::Received> SnapshotRequests::take(const nlohmann::ordered_json &state)
 {
-	std::vector<Asked> asked;
+	std::vector<Received> received;
 	bool has_signal = false;
 	for (signalfd_siginfo info; ::read(signal_.get(), &info, sizeof info) == sizeof info;)
 		has_signal = true;
 	if (has_signal)
-		asked.push_back({{{}, 0, "SIGUSR1", SnapshotRequest::By::signal}, {}, read_sync(invariant_tsc_)});
+		received.push_back({{{}, 0, "SIGUSR1", SnapshotRequest::By::signal}, {}, read_sync(invariant_tsc_)});
 	accept_callers();
-	std::erase_if(callers_, [&](Caller &caller) { return read_request(caller, state, asked); });
-	return asked;
+	std::erase_if(callers_, [&](Caller &caller) { return read_request(caller, state, received); });
+	return received;
 }
 
 void SnapshotRequests::answer(const Fd &caller, const std::string &json)

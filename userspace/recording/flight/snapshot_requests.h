@@ -24,7 +24,7 @@ public:
 	SnapshotRequests(uid_t user, std::string directory, bool invariant_tsc);
 	~SnapshotRequests();
 
-	struct Asked {
+	struct Received {
 		SnapshotRequest request;
 		Fd caller; // none: a signal
 		Sync at;   // when it was read here
@@ -33,7 +33,7 @@ public:
 	// Readable if there may be requests.
 	int fd() const { return poll_.get(); }
 	// New requests for snapshots. Requests for `state` are answered here.
-	std::vector<Asked> take(const nlohmann::ordered_json &state = nlohmann::ordered_json::object());
+	std::vector<Received> take(const nlohmann::ordered_json &state = nlohmann::ordered_json::object());
 	// `json`: one line. The caller may be gone.
 	static void answer(const Fd &caller, const std::string &json);
 	// Whether the caller has hung up, which also makes fd() readable; stops polling it then.
@@ -45,7 +45,7 @@ private:
 		Fd fd;
 		bool is_allowed;
 	};
-	bool read_request(Caller &caller, const nlohmann::ordered_json &state, std::vector<Asked> &to) const;
+	bool read_request(Caller &caller, const nlohmann::ordered_json &state, std::vector<Received> &to) const;
 
 	uid_t user_;
 	std::string directory_;

@@ -24,9 +24,9 @@ struct SnapshotWindow {
 
 	bool covers(const SnapshotWindow &other) const
 	{
-		const bool has_end = other.asked_ns + other.after_ns <= asked_ns + after_ns + tolerated_ns;
-		if (!before_ns || !has_end)
-			return has_end;
+		const bool ends_in_time = other.asked_ns + other.after_ns <= asked_ns + after_ns + tolerated_ns;
+		if (!before_ns || !ends_in_time)
+			return ends_in_time;
 		// Sums instead of differences, which could be negative.
 		return other.before_ns && other.asked_ns + *before_ns >= asked_ns + *other.before_ns;
 	}
