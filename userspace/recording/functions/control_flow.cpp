@@ -19,7 +19,7 @@ Exits ControlFlow::run()
 			jump_to(pad, 0);
 	follow_all();
 	if (found_.why_not.empty())
-		judge();
+		check_result();
 	if (found_.why_not.empty())
 		find_entry();
 	std::ranges::sort(found_.exits, {}, &card::FunctionExit::offset);
@@ -48,14 +48,14 @@ void ControlFlow::follow_all()
 
 void ControlFlow::follow(std::uint64_t address, std::uint64_t from)
 {
-	while (found_.why_not.empty() && !reached_.contains(address) && take(address, from)) {
+	while (found_.why_not.empty() && !reached_.contains(address) && follow_instruction(address, from)) {
 		from = address;
 		address += reached_.at(address).instruction.size;
 	}
 }
 
 // Handles one instruction. Whether execution falls through.
-bool ControlFlow::take(std::uint64_t address, std::uint64_t from)
+bool ControlFlow::follow_instruction(std::uint64_t address, std::uint64_t from)
 {
 	using Flow = Instruction::Flow;
 	const CodePart *part = part_of(address);
@@ -82,16 +82,16 @@ bool ControlFlow::take(std::uint64_t address, std::uint64_t from)
 			refuse(not_followed);
 		return true;
 	case Flow::branch:
-		take_jump(address, instruction);
+		add_jump(address, instruction);
 		return true;
 	case Flow::jump:
-		take_jump(address, instruction);
+		add_jump(address, instruction);
 		return false;
 	case Flow::indirect:
 		indirect_.push_back(address);
 		return false;
 	case Flow::leave:
-		take_exit(address, instruction);
+		add_exit(address, instruction);
 		return false;
 	case Flow::stop:
 		return false;
@@ -105,20 +105,22 @@ bool ControlFlow::is_after_call(std::uint64_t end, std::uint64_t from) const
 	while (reached_.at(from).instruction.flow == Instruction::Flow::next && reached_.at(from).from)
 		from = reached_.at(from).from;
 	const Instruction &last = reached_.at(from).instruction;
-	const std::uint64_t behind = from + last.size;
+	const std::uint64_t after_call = from + last.size;
 	const CodePart *part = part_of(from);
-	return last.flow == Instruction::Flow::call && end - behind <= part->address + part->bytes.size() - behind &&
-	       decoder_.is_padding(behind, std::span(part->bytes).subspan(behind - part->address, end - behind));
+	return last.flow == Instruction::Flow::call &&
+	       end - after_call <= part->address + part->bytes.size() - after_call &&
+	       decoder_.is_padding(after_call,
+				   std::span(part->bytes).subspan(after_call - part->address, end - after_call));
 }
 
-void ControlFlow::take_jump(std::uint64_t address, const Instruction &instruction)
+void ControlFlow::add_jump(std::uint64_t address, const Instruction &instruction)
 {
 	if (instruction.target == start())
 		refuse("a loop in it begins at its first instruction");
 	else if (part_of(instruction.target))
 		jump_to(instruction.target, address);
 	else
-		take_exit(address, instruction);
+		add_exit(address, instruction);
 }
 
 void ControlFlow::jump_to(std::uint64_t target, std::uint64_t from)
@@ -127,7 +129,7 @@ void ControlFlow::jump_to(std::uint64_t target, std::uint64_t from)
 	waiting_.emplace_back(target, from);
 }
 
-void ControlFlow::take_exit(std::uint64_t address, const Instruction &instruction)
+void ControlFlow::add_exit(std::uint64_t address, const Instruction &instruction)
 {
 	if (instruction.no_exit)
 		refuse(instruction.no_exit);
@@ -200,7 +202,7 @@ bool ControlFlow::is_all_reached() const
 	});
 }
 
-void ControlFlow::judge()
+void ControlFlow::check_result()
 {
 	// An unresolved jump may go anywhere: accept only if all other code was reached.
 	if (is_unresolved_ && !is_all_reached())

@@ -68,17 +68,17 @@ private:
 
 	void follow_all();
 	void follow(std::uint64_t address, std::uint64_t from);
-	bool take(std::uint64_t address, std::uint64_t from);
+	bool follow_instruction(std::uint64_t address, std::uint64_t from);
 	bool is_after_call(std::uint64_t end, std::uint64_t from) const;
-	void take_jump(std::uint64_t address, const Instruction &instruction);
+	void add_jump(std::uint64_t address, const Instruction &instruction);
 	void jump_to(std::uint64_t target, std::uint64_t from);
-	void take_exit(std::uint64_t address, const Instruction &instruction);
+	void add_exit(std::uint64_t address, const Instruction &instruction);
 	void follow_table(std::uint64_t jump);
 	bool is_all_reached() const;
 	bool is_part_reached(const CodePart &part) const;
 	bool is_reached(std::uint64_t begin, std::uint64_t end) const;
 	void find_entry();
-	void judge();
+	void check_result();
 	void refuse(const char *why);
 	const CodePart *part_of(std::uint64_t address) const;
 	std::uint64_t start() const { return code_.parts.front().address; }

@@ -35,10 +35,10 @@ std::optional<std::uint8_t> condition_of(const cs_x86 &instruction)
 bool can_be_probed(const cs_insn &instruction)
 {
 	// lock is 0xf0, EVEX 0x62, VEX 0xc4 and 0xc5
-	constexpr std::array passed_over = {0x64, 0x65, 0x66, 0x67, 0xf2, 0xf3};
+	constexpr std::array prefixes = {0x64, 0x65, 0x66, 0x67, 0xf2, 0xf3};
 	constexpr std::array refused = {0x26, 0x2e, 0x36, 0x3e, 0xf0, 0x62, 0xc4, 0xc5, 0xcc};
 	for (const int byte : std::span(instruction.bytes, instruction.size))
-		if (!std::ranges::count(passed_over, byte))
+		if (!std::ranges::count(prefixes, byte))
 			return !std::ranges::count(refused, byte);
 	return false;
 }
@@ -68,11 +68,11 @@ public:
 			return false;
 		into.size = instruction_->size;
 		into.can_be_probed = can_be_probed(*instruction_);
-		take_flow(into);
+		set_flow(into);
 		into.can_be_passed_over = into.flow == Instruction::Flow::next;
 		if (!into.can_be_probed)
 			into.no_exit = "the kernel accepts no probe at an instruction that leaves it";
-		take_data(into);
+		set_data(into);
 		return true;
 	}
 
@@ -115,7 +115,7 @@ private:
 		       (instruction_->id == X86_INS_XCHG && instruction_->bytes[instruction_->size - 1] == 0x90);
 	}
 
-	void take_flow(Instruction &into) const
+	void set_flow(Instruction &into) const
 	{
 		using Flow = Instruction::Flow;
 		const cs_x86 &detail = instruction_->detail->x86;
@@ -143,7 +143,7 @@ private:
 	}
 
 	// RIP-relative operands, and absolute ones in programs with a fixed address.
-	void take_data(Instruction &into) const
+	void set_data(Instruction &into) const
 	{
 		const cs_x86 &detail = instruction_->detail->x86;
 		if (instruction_->id == X86_INS_MOV && detail.operands[1].type == X86_OP_IMM)

@@ -57,9 +57,9 @@ public:
 			if (symbol.name.find(".cold") != std::string::npos || !matches(symbol, glob))
 				continue;
 			if (symbol.is_indirect)
-				text += lines_of_chosen(symbol, answered);
+				text += ifunc_lines(symbol, answered);
 			else if (answered.insert(symbol.address).second)
-				text += line(symbol.pretty, symbol);
+				text += answer_line(symbol.pretty, symbol);
 			while (i + 1 < symbols_.size() && symbols_[i + 1].address == symbol.address)
 				++i;
 		}
@@ -141,7 +141,7 @@ private:
 
 	// An IFUNC's candidates are the function starts that its resolver refers to. All are recorded; only the chosen
 	// one is called.
-	std::string lines_of_chosen(const Symbol &symbol, std::unordered_set<std::uint64_t> &answered) const
+	std::string ifunc_lines(const Symbol &symbol, std::unordered_set<std::uint64_t> &answered) const
 	{
 		FunctionCode code;
 		std::string text;
@@ -151,7 +151,7 @@ private:
 				is_known = true;
 				if (!answered.insert(address).second)
 					continue;
-				text += line(fmt::format("{} ({})", symbol.pretty, chosen->pretty), *chosen);
+				text += answer_line(fmt::format("{} ({})", symbol.pretty, chosen->pretty), *chosen);
 				if (text.ends_with(fmt::format("{}\n", not_followed)))
 					text.insert(text.size() - 1, ", and it may be chosen at run time");
 			}
@@ -180,7 +180,7 @@ private:
 		return name;
 	}
 
-	std::string line(const std::string &full_name, const Symbol &symbol) const
+	std::string answer_line(const std::string &full_name, const Symbol &symbol) const
 	{
 		const std::string name = printable(full_name);
 		FunctionCode code;

@@ -110,7 +110,7 @@ private:
 	void take(const Pattern &pattern, card::Function function)
 	{
 		function.path = pattern.path;
-		if (!places_.insert({function.path, function.entry}).second)
+		if (!entries_.insert({function.path, function.entry}).second)
 			return;
 		if (!names_.insert(function.name).second)
 			function.name += fmt::format(" at {:#x}", function.entry);
@@ -119,7 +119,7 @@ private:
 	}
 
 	FoundFunctions &found_;
-	std::set<std::pair<std::string, std::uint64_t>> places_;
+	std::set<std::pair<std::string, std::uint64_t>> entries_;
 	std::set<std::string> names_;
 };
 

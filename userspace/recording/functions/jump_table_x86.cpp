@@ -32,7 +32,7 @@ constexpr unsigned registers[][5] = {
 };
 
 // The 64-bit register of a partial one; 0: not a general-purpose register.
-unsigned whole(unsigned reg)
+unsigned full_register(unsigned reg)
 {
 	for (const auto &parts : registers)
 		if (reg && std::ranges::find(parts, reg) != std::end(parts))
@@ -44,7 +44,7 @@ unsigned whole(unsigned reg)
 
 void JumpTableSearch::step(const cs_insn &instruction)
 {
-	take_bound(instruction);
+	learn_bound(instruction);
 	const cs_x86 &detail = instruction.detail->x86;
 	ends_with_jump_ =
 	    instruction.id == X86_INS_JMP && detail.op_count == 1 && detail.operands[0].type != X86_OP_IMM;
@@ -63,7 +63,7 @@ void JumpTableSearch::step(const cs_insn &instruction)
 }
 
 // Whether the previous conditional jump was taken follows from the next instruction.
-void JumpTableSearch::take_bound(const cs_insn &next)
+void JumpTableSearch::learn_bound(const cs_insn &next)
 {
 	if (!has_branched_)
 		return;
@@ -71,11 +71,11 @@ void JumpTableSearch::take_bound(const cs_insn &next)
 	const bool was_taken = next.address == branch_target_;
 	const bool is_below = branch_ == X86_INS_JB || branch_ == X86_INS_JBE;
 	const bool may_be_equal = branch_ == X86_INS_JBE || branch_ == X86_INS_JA;
-	if (was_taken != is_below || (!may_be_equal && with_ == 0))
+	if (was_taken != is_below || (!may_be_equal && compared_constant_ == 0))
 		return;
-	const std::uint64_t most = may_be_equal ? with_ : with_ - 1;
-	const auto [bound, is_new] = bounds_.try_emplace(compared_, most);
-	bound->second = std::min(bound->second, most);
+	const std::uint64_t max = may_be_equal ? compared_constant_ : compared_constant_ - 1;
+	const auto [bound, is_new] = bounds_.try_emplace(compared_number_, max);
+	bound->second = std::min(bound->second, max);
 }
 
 void JumpTableSearch::compare(const cs_insn &instruction)
@@ -86,23 +86,23 @@ void JumpTableSearch::compare(const cs_insn &instruction)
 		return;
 	const Value value = read(detail.operands[0], instruction);
 	has_compared_ = value.kind == Value::Kind::number && value.factor == 1;
-	compared_ = value.number;
-	with_ = static_cast<std::uint64_t>(detail.operands[1].imm);
+	compared_number_ = value.number;
+	compared_constant_ = static_cast<std::uint64_t>(detail.operands[1].imm);
 }
 
-JumpTableSearch::Value JumpTableSearch::fresh(std::uint64_t most)
+JumpTableSearch::Value JumpTableSearch::new_number(std::uint64_t max)
 {
 	Value value;
 	value.number = ++numbers_;
-	value.most = most;
+	value.max = max;
 	return value;
 }
 
 const JumpTableSearch::Value &JumpTableSearch::value_of(x86_reg reg)
 {
-	const auto [found, is_new] = registers_.try_emplace(whole(reg));
+	const auto [found, is_new] = registers_.try_emplace(full_register(reg));
 	if (is_new)
-		found->second = fresh();
+		found->second = new_number();
 	return found->second;
 }
 
@@ -117,7 +117,7 @@ JumpTableSearch::Address JumpTableSearch::address_of(const cs_x86_op &operand, c
 	const auto add = [&](x86_reg reg, std::uint64_t scale) {
 		if (reg == X86_REG_INVALID || reg == X86_REG_RIP)
 			return;
-		Value value = whole(reg) ? value_of(reg) : fresh();
+		Value value = full_register(reg) ? value_of(reg) : new_number();
 		if (value.kind == Value::Kind::constant) {
 			address.base += value.base * scale;
 		} else if (value.kind == Value::Kind::number && !address.has_number) {
@@ -145,11 +145,12 @@ JumpTableSearch::Value JumpTableSearch::loaded(const cs_x86_op &operand, const c
 		value.entry_bytes = operand.size;
 		return value;
 	}
-	if (!whole(memory.base) || memory.index != X86_REG_INVALID || memory.segment != X86_REG_INVALID)
-		return fresh();
-	const auto [found, is_new] = memory_.try_emplace(Place(whole(memory.base), memory.disp, operand.size));
+	if (!full_register(memory.base) || memory.index != X86_REG_INVALID || memory.segment != X86_REG_INVALID)
+		return new_number();
+	const auto [found, is_new] =
+	    memory_.try_emplace(MemoryOperand(full_register(memory.base), memory.disp, operand.size));
 	if (is_new)
-		found->second = fresh();
+		found->second = new_number();
 	return found->second;
 }
 
@@ -157,9 +158,9 @@ JumpTableSearch::Value JumpTableSearch::read(const cs_x86_op &operand, const cs_
 {
 	if (operand.type == X86_OP_MEM)
 		return loaded(operand, instruction);
-	if (operand.type == X86_OP_REG && whole(operand.reg))
+	if (operand.type == X86_OP_REG && full_register(operand.reg))
 		return value_of(operand.reg);
-	Value value = fresh();
+	Value value = new_number();
 	if (operand.type == X86_OP_IMM) {
 		value.kind = Value::Kind::constant;
 		value.base = static_cast<std::uint64_t>(operand.imm);
@@ -171,7 +172,7 @@ JumpTableSearch::Value JumpTableSearch::read(const cs_x86_op &operand, const cs_
 JumpTableSearch::Value JumpTableSearch::sum(const Value &a, const Value &b)
 {
 	using ValueKind = Value::Kind;
-	Value value = fresh();
+	Value value = new_number();
 	if (a.kind == ValueKind::constant && b.kind == ValueKind::constant) {
 		value.kind = ValueKind::constant;
 		value.base = a.base + b.base;
@@ -199,14 +200,14 @@ JumpTableSearch::Value JumpTableSearch::result_of(const cs_insn &instruction)
 	case X86_INS_MOVSX: {
 		Value value = read(from, instruction);
 		if (value.kind != ValueKind::number || value.factor != 1 || from.size > 2)
-			return fresh();
+			return new_number();
 		if (instruction.id == X86_INS_MOVZX)
-			value.most = std::min(value.most, (std::uint64_t{1} << 8 * from.size) - 1);
+			value.max = std::min(value.max, (std::uint64_t{1} << 8 * from.size) - 1);
 		return value;
 	}
 	case X86_INS_LEA: {
 		const Address address = address_of(from, instruction);
-		Value value = fresh();
+		Value value = new_number();
 		if (address.is_known && !address.has_number) {
 			value.kind = ValueKind::constant;
 			value.base = address.base;
@@ -218,9 +219,10 @@ JumpTableSearch::Value JumpTableSearch::result_of(const cs_insn &instruction)
 	case X86_INS_ADD:
 		return sum(read(to, instruction), read(from, instruction));
 	case X86_INS_AND:
-		return from.type == X86_OP_IMM && from.imm >= 0 ? fresh(static_cast<std::uint64_t>(from.imm)) : fresh();
+		return from.type == X86_OP_IMM && from.imm >= 0 ? new_number(static_cast<std::uint64_t>(from.imm))
+								: new_number();
 	default:
-		return fresh();
+		return new_number();
 	}
 }
 
@@ -230,9 +232,9 @@ void JumpTableSearch::assign(const cs_insn &instruction)
 	if (instruction.id == X86_INS_CDQE) // sign-extends an offset or an index
 		return;
 	const bool is_to_register = detail.op_count == 2 && detail.operands[0].type == X86_OP_REG &&
-				    whole(detail.operands[0].reg) && detail.operands[0].size >= 4;
+				    full_register(detail.operands[0].reg) && detail.operands[0].size >= 4;
 	const Value value = is_to_register ? result_of(instruction) : Value();
-	const unsigned to = is_to_register ? whole(detail.operands[0].reg) : 0;
+	const unsigned to = is_to_register ? full_register(detail.operands[0].reg) : 0;
 	forget_written(instruction);
 	if (is_to_register && instruction.id != X86_INS_TEST)
 		registers_[to] = value;
@@ -254,9 +256,9 @@ void JumpTableSearch::forget_written(const cs_insn &instruction)
 	bool has_flags = false;
 	for (unsigned i = 0; i < writes; ++i) {
 		has_flags = has_flags || written[i] == X86_REG_EFLAGS;
-		registers_.erase(whole(written[i]));
+		registers_.erase(full_register(written[i]));
 		std::erase_if(memory_,
-			      [&](const auto &entry) { return std::get<0>(entry.first) == whole(written[i]); });
+			      [&](const auto &entry) { return std::get<0>(entry.first) == full_register(written[i]); });
 	}
 	for (unsigned i = 0; i < detail.op_count; ++i)
 		if (detail.operands[i].type == X86_OP_MEM && detail.operands[i].access & CS_AC_WRITE)
@@ -268,21 +270,21 @@ void JumpTableSearch::forget_written(const cs_insn &instruction)
 std::uint64_t JumpTableSearch::bound_of(const Value &number) const
 {
 	const auto bound = bounds_.find(number.number);
-	return bound == bounds_.end() ? number.most : std::min(number.most, bound->second);
+	return bound == bounds_.end() ? number.max : std::min(number.max, bound->second);
 }
 
 JumpTable JumpTableSearch::table(const FunctionCode &code) const
 {
 	using ValueKind = Value::Kind;
 	JumpTable table;
-	const bool has_one =
+	const bool is_table =
 	    ends_with_jump_ && code.read &&
 	    ((last_.kind == ValueKind::entry && last_.entry_bytes == 8) || last_.kind == ValueKind::relative);
-	const bool is_compared = has_one && bounds_.contains(last_.number);
-	const std::uint64_t most = has_one ? bound_of(last_) : 0;
-	if (!has_one || most >= (is_compared ? max_entries : max_by_width))
+	const bool is_compared = is_table && bounds_.contains(last_.number);
+	const std::uint64_t max = is_table ? bound_of(last_) : 0;
+	if (!is_table || max >= (is_compared ? max_entries : max_by_width))
 		return table;
-	std::vector<std::byte> bytes((most + 1) * last_.entry_bytes);
+	std::vector<std::byte> bytes((max + 1) * last_.entry_bytes);
 	if (!code.read(last_.base, bytes))
 		return table;
 	table.address = last_.base;

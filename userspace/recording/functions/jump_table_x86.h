@@ -30,7 +30,7 @@ private:
 			relative  // such an entry + `target_base`
 		} kind = Kind::number;
 		std::uint64_t number = 0; // identifies the unknown number
-		std::uint64_t most = ~std::uint64_t{0};
+		std::uint64_t max = ~std::uint64_t{0};
 		std::uint64_t factor = 1, base = 0, target_base = 0;
 		unsigned entry_bytes = 0;
 	};
@@ -39,14 +39,14 @@ private:
 		std::uint64_t base = 0;
 		Value number;
 	};
-	using Place = std::tuple<unsigned, std::int64_t, unsigned>; // in memory: register, distance, bytes
+	using MemoryOperand = std::tuple<unsigned, std::int64_t, unsigned>; // in memory: register, distance, bytes
 
-	Value fresh(std::uint64_t most = ~std::uint64_t{0});
+	Value new_number(std::uint64_t max = ~std::uint64_t{0});
 	const Value &value_of(x86_reg reg);
 	Address address_of(const cs_x86_op &operand, const cs_insn &instruction);
 	Value loaded(const cs_x86_op &operand, const cs_insn &instruction);
 	Value read(const cs_x86_op &operand, const cs_insn &instruction);
-	void take_bound(const cs_insn &next);
+	void learn_bound(const cs_insn &next);
 	void compare(const cs_insn &instruction);
 	void assign(const cs_insn &instruction);
 	Value result_of(const cs_insn &instruction);
@@ -56,13 +56,13 @@ private:
 
 	csh handle_;
 	std::map<unsigned, Value> registers_;           // by the number of the 64-bit register
-	std::map<Place, Value> memory_;                 // until possibly overwritten
+	std::map<MemoryOperand, Value> memory_;         // until possibly overwritten
 	std::map<std::uint64_t, std::uint64_t> bounds_; // of numbers
 	std::uint64_t numbers_ = 0;
 
 	// The last comparison and its conditional jump, until it is known whether that was taken.
 	bool has_compared_ = false, has_branched_ = false;
-	std::uint64_t compared_ = 0, with_ = 0, branch_target_ = 0;
+	std::uint64_t compared_number_ = 0, compared_constant_ = 0, branch_target_ = 0;
 	unsigned branch_ = 0;
 	Value last_;
 	bool ends_with_jump_ = false;

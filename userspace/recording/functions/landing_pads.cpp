@@ -32,13 +32,13 @@ bool LandingPads::add_to(std::vector<std::uint64_t> &pads, const CodePart &part)
 	auto function = std::ranges::partition_point(
 	    functions_, [&](const Function &before) { return before.end <= part.address; });
 	for (; function != functions_.end() && function->first < end; ++function)
-		if (!add_of(*function, pads))
+		if (!add_pads_of(*function, pads))
 			return false;
 	return true;
 }
 
 // The table of C++'s personality routine: libsupc++/eh_personality.cc, parse_lsda_header().
-bool LandingPads::add_of(const Function &function, std::vector<std::uint64_t> &pads) const
+bool LandingPads::add_pads_of(const Function &function, std::vector<std::uint64_t> &pads) const
 {
 	const std::uint64_t at = function.table - tables_address_;
 	if (at >= tables_.size())

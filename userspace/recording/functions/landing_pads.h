@@ -22,7 +22,7 @@ private:
 		std::uint64_t first, end, table;
 	};
 
-	bool add_of(const Function &function, std::vector<std::uint64_t> &pads) const;
+	bool add_pads_of(const Function &function, std::vector<std::uint64_t> &pads) const;
 
 	std::vector<std::byte> tables_;
 	std::uint64_t tables_address_ = 0;

@@ -33,14 +33,14 @@ class Versions {
 public:
 	explicit Versions(const ElfImage &image)
 	{
-		const ElfSection *of_symbols = nullptr, *defined = nullptr;
+		const ElfSection *symbol_versions = nullptr, *defined = nullptr;
 		for (const ElfSection &section : image.sections()) {
-			of_symbols = section.type == SHT_GNU_versym ? &section : of_symbols;
+			symbol_versions = section.type == SHT_GNU_versym ? &section : symbol_versions;
 			defined = section.type == SHT_GNU_verdef ? &section : defined;
 		}
-		if (!of_symbols || !defined || defined->link >= image.sections().size())
+		if (!symbol_versions || !defined || defined->link >= image.sections().size())
 			return;
-		of_symbols_ = image.content(*of_symbols, max_table_bytes);
+		symbol_versions_ = image.content(*symbol_versions, max_table_bytes);
 		add_names(image.content(*defined, max_table_bytes),
 			  image.content(image.sections()[defined->link], max_table_bytes));
 	}
@@ -49,9 +49,9 @@ public:
 	{
 		constexpr std::uint16_t hidden = 0x8000;
 		std::uint16_t version = 0;
-		if ((symbol + 1) * sizeof version > of_symbols_.size())
+		if ((symbol + 1) * sizeof version > symbol_versions_.size())
 			return "";
-		std::memcpy(&version, of_symbols_.data() + symbol * sizeof version, sizeof version);
+		std::memcpy(&version, symbol_versions_.data() + symbol * sizeof version, sizeof version);
 		const auto name = names_.find(version & ~hidden);
 		return version & hidden && name != names_.end() ? "@" + name->second : "";
 	}
@@ -72,7 +72,7 @@ private:
 		}
 	}
 
-	std::vector<std::byte> of_symbols_;
+	std::vector<std::byte> symbol_versions_;
 	std::unordered_map<unsigned, std::string> names_;
 };
 
