@@ -48,7 +48,7 @@ std::vector<std::string> fields_of_ratios(const pmu::Selection &selection)
 }
 
 // Counters are numbered in the order of the sets: one name may be in two of them.
-std::size_t number_of(const pmu::Selection &selection, std::size_t counter)
+std::size_t number_in_sets(const pmu::Selection &selection, std::size_t counter)
 {
 	std::size_t number = 0;
 	for (const auto &set : selection.sets)
@@ -64,7 +64,7 @@ std::vector<CounterTerm> recorded_terms(const pmu::Selection &selection, const s
 {
 	std::vector<CounterTerm> all;
 	for (const pmu::Term &term : terms)
-		all.push_back({term.factor, number_of(selection, term.counter)});
+		all.push_back({term.factor, number_in_sets(selection, term.counter)});
 	return all;
 }
 

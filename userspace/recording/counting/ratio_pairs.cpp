@@ -12,9 +12,11 @@ namespace {
 
 bool is_ratio(const pmu::Measurement &measurement)
 {
-	const auto one = [](const std::vector<pmu::Term> &terms) { return terms.size() == 1 && terms[0].factor == 1; };
-	return measurement.missing.empty() && measurement.per == pmu::Per::counters && one(measurement.numerator) &&
-	       one(measurement.denominator);
+	const auto is_single = [](const std::vector<pmu::Term> &terms) {
+		return terms.size() == 1 && terms[0].factor == 1;
+	};
+	return measurement.missing.empty() && measurement.per == pmu::Per::counters &&
+	       is_single(measurement.numerator) && is_single(measurement.denominator);
 }
 
 } // namespace

@@ -50,7 +50,7 @@ bool is_raw(const std::string &name)
 	       name.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
 }
 
-std::string who_counts(const perf_event_attr &attributes, const Machine &machine)
+std::string counting_pmu(const perf_event_attr &attributes, const Machine &machine)
 {
 	if (attributes.type == PERF_TYPE_SOFTWARE || attributes.type == PERF_TYPE_TRACEPOINT)
 		return "software";
@@ -58,7 +58,7 @@ std::string who_counts(const perf_event_attr &attributes, const Machine &machine
 	return is_core_pmu(pmu) ? "cpu" : pmu;
 }
 
-std::optional<Event> generic(const std::string &name)
+std::optional<Event> generic_or_raw(const std::string &name)
 {
 	const GenericEvent *known = generic_event(name);
 	if (!known && !is_raw(name))
@@ -70,15 +70,15 @@ std::optional<Event> generic(const std::string &name)
 	return event;
 }
 
-std::optional<Event> of_a_pmu(const std::string &name, const Machine &machine)
+std::optional<Event> pmu_event(const std::string &name, const Machine &machine)
 {
 	const std::size_t slash = name.find('/');
 	if (slash == std::string::npos || name.back() != '/' || slash + 1 == name.size())
 		return {};
-	const std::string asked = name.substr(0, slash), terms = name.substr(slash + 1, name.size() - slash - 2);
-	const std::string pmu = find_pmu(machine.devices, asked);
+	const std::string pmu_name = name.substr(0, slash), terms = name.substr(slash + 1, name.size() - slash - 2);
+	const std::string pmu = find_pmu(machine.devices, pmu_name);
 	Event event;
-	if (pmu.empty() && is_core_pmu(asked)) {
+	if (pmu.empty() && is_core_pmu(pmu_name)) {
 		event.attributes.type = PERF_TYPE_RAW;
 		event.missing = no_pmu(machine);
 		return event;
@@ -86,7 +86,7 @@ std::optional<Event> of_a_pmu(const std::string &name, const Machine &machine)
 	if (pmu.empty()) {
 		const auto all = sysfs_pmus(machine.devices);
 		throw UnknownEvent(
-		    fmt::format("{}: unknown PMU \"{}\"; this machine has: {}.", name, asked, fmt::join(all, ", ")));
+		    fmt::format("{}: unknown PMU \"{}\"; this machine has: {}.", name, pmu_name, fmt::join(all, ", ")));
 	}
 	const SysfsEvent found = sysfs_event(machine.devices, pmu, terms);
 	event.attributes = found.attributes;
@@ -131,19 +131,19 @@ bool is_clock(const perf_event_attr &attributes, const std::string &unit)
 }
 
 // The raw event that a generic event stands for, according to the kernel, which names some of them.
-Event raw_of(const Event &generic_one, const Machine &machine)
+Event raw_of(const Event &original, const Machine &machine)
 {
-	std::string bare = generic_one.name;
+	std::string bare = original.name;
 	const std::string modifiers = take_modifiers(bare);
 	const std::string pmu = find_pmu(machine.devices, "cpu");
 	const auto known = sysfs_events(machine.devices, pmu);
-	Event event = generic_one;
+	Event event = original;
 	if (pmu.empty())
 		event.missing = no_pmu(machine);
 	else if (std::find(known.begin(), known.end(), bare) == known.end())
 		throw Error("busy({}): a generic event has no counter mask; use the CPU's own name for it (monitor "
 			    "events --pmu)",
-			    generic_one.name);
+			    original.name);
 	else
 		event.attributes = resolve(pmu + "/" + bare + "/" + modifiers, machine).attributes;
 	return event;
@@ -155,9 +155,9 @@ Event resolve(const std::string &name, const Machine &machine)
 {
 	std::string bare = name;
 	const std::string modifiers = take_modifiers(bare);
-	auto event = generic(bare);
+	auto event = generic_or_raw(bare);
 	if (!event)
-		event = of_a_pmu(bare, machine);
+		event = pmu_event(bare, machine);
 	if (event) {
 		apply_modifiers(event->attributes, modifiers);
 	} else {
@@ -167,7 +167,7 @@ Event resolve(const std::string &name, const Machine &machine)
 		event.emplace().attributes = answer.attributes;
 	}
 	event->name = name;
-	event->pmu = who_counts(event->attributes, machine);
+	event->pmu = counting_pmu(event->attributes, machine);
 	return *event;
 }
 
@@ -175,7 +175,7 @@ bool is_event(const std::string &word)
 {
 	std::string bare = word;
 	take_modifiers(bare);
-	return generic(bare) || pfm_encode(word).is_event;
+	return generic_or_raw(bare) || pfm_encode(word).is_event;
 }
 
 std::string why_not(const std::vector<Event> &events, const Machine &machine)

@@ -11,8 +11,8 @@
 namespace monitor::pmu {
 namespace {
 
-constexpr std::string_view of_names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-.:=@";
-constexpr std::string_view of_terms = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-.=,";
+constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-.:=@";
+constexpr std::string_view term_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-.=,";
 constexpr std::string_view modifiers = ":ukh";
 
 class Parser : Scanner {
@@ -22,7 +22,7 @@ public:
 	Formula parse()
 	{
 		Formula formula;
-		const TextPosition begin = next();
+		const TextPosition begin = skip_blanks();
 		bool bare_sum = false;
 		formula.numerator = sum(bare_sum);
 		if (bare_sum && peek() == '/')
@@ -36,22 +36,22 @@ public:
 	}
 
 private:
-	// Skips blanks.
-	TextPosition next()
+	// Returns the position after them.
+	TextPosition skip_blanks()
 	{
 		take_any(" \t");
 		return position();
 	}
 	bool take(char c)
 	{
-		next();
+		skip_blanks();
 		return accept({&c, 1});
 	}
 
 	// One word that is not an event.
 	std::string unit()
 	{
-		const TextPosition begin = next();
+		const TextPosition begin = skip_blanks();
 		std::string unit(rest());
 		if (unit.empty())
 			return unit;
@@ -65,8 +65,8 @@ private:
 
 	void divide(Formula &formula)
 	{
-		const TextPosition begin = next();
-		const std::string_view word = Scanner(rest()).take_any(of_names);
+		const TextPosition begin = skip_blanks();
+		const std::string_view word = Scanner(rest()).take_any(name_characters);
 		formula.per = word == "time"      ? Per::time
 			      : word == "seconds" ? Per::seconds
 			      : word == "count"   ? Per::occurrences
@@ -97,7 +97,7 @@ private:
 	FormulaTerm term()
 	{
 		FormulaTerm term;
-		for (next(); is_digit(peek()) || peek() == '.'; next()) {
+		for (skip_blanks(); is_digit(peek()) || peek() == '.'; skip_blanks()) {
 			term.factor *= number();
 			if (!take('*'))
 				refuse(position(), "an asterisk and an event are missing after the number");
@@ -107,7 +107,7 @@ private:
 		if (term.event != "busy" || !take('('))
 			return term;
 		term.busy = true;
-		term.position = next();
+		term.position = skip_blanks();
 		term.event = event();
 		if (!take(')'))
 			refuse(position(), "a closing parenthesis is missing after busy(" + term.event);
@@ -127,20 +127,20 @@ private:
 
 	std::string event()
 	{
-		const TextPosition begin = next();
+		const TextPosition begin = skip_blanks();
 		if (at_end())
 			refuse(begin, "an event is missing at the end");
 		if (!is_letter(peek()))
 			refuse(begin, fmt::format("an event is missing before \"{}\"", rest()));
-		std::string word(take_any(of_names));
+		std::string word(take_any(name_characters));
 		if (word == "time" || word == "seconds" || word == "count")
 			refuse(begin, fmt::format("\"{}\" is not an event: it can only be a divisor", word));
 		Scanner ahead(rest());
-		if (!ahead.accept("/") || ahead.take_any(of_terms).empty() || !ahead.accept("/"))
+		if (!ahead.accept("/") || ahead.take_any(term_characters).empty() || !ahead.accept("/"))
 			return word;
 		ahead.take_any(modifiers);
 		// "cycles/cpu/event=0x3c/": the divisor is an event of a PMU, whose terms follow the second slash.
-		if (of_terms.find(ahead.peek()) != std::string_view::npos && is_event_(word))
+		if (term_characters.find(ahead.peek()) != std::string_view::npos && is_event_(word))
 			return word;
 		return word += skip(ahead.at());
 	}
@@ -170,7 +170,7 @@ bool ends_within_terms(const std::string &text)
 		return false;
 	const std::string terms = text.substr(slash + 1);
 	const bool has_value = terms.find('=') != std::string::npos;
-	return has_value && terms.find_first_not_of(of_terms) == std::string::npos;
+	return has_value && terms.find_first_not_of(term_characters) == std::string::npos;
 }
 
 } // namespace monitor::pmu

@@ -94,14 +94,14 @@ private:
 std::string read_file(const std::string &path, long owner)
 {
 	const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-	struct stat about {};
-	if (!fd || ::fstat(fd.get(), &about) < 0)
+	struct stat status {};
+	if (!fd || ::fstat(fd.get(), &status) < 0)
 		throw Error(errno, "cannot read the group " + path);
-	if (!S_ISREG(about.st_mode) || static_cast<std::size_t>(about.st_size) > max_file_bytes)
+	if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) > max_file_bytes)
 		throw Error(path + ": a group must be a regular file of at most 64 KiB");
-	if (owner >= 0 && about.st_uid != static_cast<uid_t>(owner))
+	if (owner >= 0 && status.st_uid != static_cast<uid_t>(owner))
 		throw Error(path + ": the group's file does not belong to the user who called sudo");
-	std::string text(static_cast<std::size_t>(about.st_size), '\0');
+	std::string text(static_cast<std::size_t>(status.st_size), '\0');
 	const ssize_t size = ::read(fd.get(), text.data(), text.size());
 	if (size < 0)
 		throw Error(errno, "cannot read the group " + path);
@@ -134,7 +134,7 @@ bool is_of_architecture(const std::vector<std::string> &cpus)
 }
 
 // "amd64_fam19h_zen3" is matched by its name, by "zen3" and by "zen".
-bool means(const std::string &word, const std::string &family)
+bool names_family(const std::string &word, const std::string &family)
 {
 	if (word == family)
 		return true;
@@ -206,7 +206,7 @@ bool fits(const std::vector<std::string> &cpus, const std::string &family)
 	};
 	const std::string vendor = vendor_of(family);
 	const auto is_other = [&](const std::string &word) { return is_vendor(word) && word != vendor; };
-	const auto is_this = [&](const std::string &word) { return !is_vendor(word) && means(word, family); };
+	const auto is_this = [&](const std::string &word) { return !is_vendor(word) && names_family(word, family); };
 	return std::ranges::none_of(cpus, is_other) &&
 	       (std::ranges::all_of(cpus, is_vendor) || std::ranges::any_of(cpus, is_this));
 }

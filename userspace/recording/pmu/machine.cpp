@@ -43,7 +43,7 @@ int number_in(const char *path, int otherwise)
 	return std::ifstream(path) >> number ? number : otherwise;
 }
 
-bool file_says(const char *path, const char *word)
+bool file_contains(const char *path, const char *word)
 {
 	std::ifstream file(path);
 	for (std::string line; std::getline(file, line);)
@@ -80,7 +80,7 @@ perf_event_attr plain_cycles()
 
 bool is_virtual_machine()
 {
-	return file_says("/proc/cpuinfo", " hypervisor") || file_says("/sys/class/dmi/id/sys_vendor", "QEMU") ||
+	return file_contains("/proc/cpuinfo", " hypervisor") || file_contains("/sys/class/dmi/id/sys_vendor", "QEMU") ||
 	       ::access("/proc/device-tree/hypervisor", F_OK) == 0 || ::access("/sys/hypervisor/type", F_OK) == 0;
 }
 

@@ -8,7 +8,7 @@
 namespace monitor::pmu {
 namespace {
 
-std::size_t index_of(std::vector<Event> &events, const Event &event)
+std::size_t find_or_add(std::vector<Event> &events, const Event &event)
 {
 	std::size_t index = 0;
 	while (index < events.size() && !is_same_counter(events[index].attributes, event.attributes))
@@ -26,7 +26,7 @@ std::vector<Term> resolve_terms(const std::vector<FormulaTerm> &terms, std::vect
 		Event event = resolve(term.event, machine);
 		if (term.busy)
 			make_busy(event, machine);
-		resolved.push_back({term.factor * event.scale, index_of(events, event)});
+		resolved.push_back({term.factor * event.scale, find_or_add(events, event)});
 	}
 	return resolved;
 }
@@ -36,11 +36,11 @@ std::string default_unit(Per per, const std::string &of_events)
 	return per == Per::counters ? "" : per == Per::time ? "%" : of_events + (per == Per::seconds ? "/s" : "");
 }
 
-void check_units(const std::string &name, const ResolvedMeasurement &measured)
+void check_units(const std::string &name, const ResolvedMeasurement &resolved)
 {
 	const auto is_ns = [](const Event &event) { return event.unit == "ns"; };
-	const auto in_ns = std::count_if(measured.events.begin(), measured.events.end(), is_ns);
-	if (measured.measurement.per == Per::time && in_ns && in_ns != static_cast<long>(measured.events.size()))
+	const auto in_ns = std::count_if(resolved.events.begin(), resolved.events.end(), is_ns);
+	if (resolved.measurement.per == Per::time && in_ns && in_ns != static_cast<long>(resolved.events.size()))
 		throw Error(name + ": clocks in ns and other events cannot be added up to a time");
 }
 
@@ -49,32 +49,32 @@ std::string why_missing(const std::vector<Event> &events, const Machine &machine
 	if (events.size() > max_in_set)
 		return fmt::format("it needs {} counters, and at most {} can count together", events.size(),
 				   max_in_set);
-	std::string one;
+	std::string pmu;
 	for (const Event &event : events) {
 		if (event.pmu == "software" || event.pmu == "msr")
 			continue;
-		if (!one.empty() && one != event.pmu)
-			return fmt::format("its events belong to two PMUs, {} and {}", one, event.pmu);
-		one = event.pmu;
+		if (!pmu.empty() && pmu != event.pmu)
+			return fmt::format("its events belong to two PMUs, {} and {}", pmu, event.pmu);
+		pmu = event.pmu;
 	}
 	return why_not(events, machine);
 }
 
-ResolvedMeasurement unknown(const GroupLine &line, const std::string &event, const Machine &machine)
+ResolvedMeasurement unknown_measurement(const GroupLine &line, const std::string &event, const Machine &machine)
 {
-	ResolvedMeasurement measured;
-	measured.measurement.name = line.name;
-	measured.measurement.unit = line.formula.unit;
-	measured.measurement.per = line.formula.per;
-	measured.measurement.formula = line.formula.text;
-	measured.unknown = event;
-	measured.measurement.missing =
+	ResolvedMeasurement resolved;
+	resolved.measurement.name = line.name;
+	resolved.measurement.unit = line.formula.unit;
+	resolved.measurement.per = line.formula.per;
+	resolved.measurement.formula = line.formula.text;
+	resolved.unknown = event;
+	resolved.measurement.missing =
 	    machine.families.empty() && !has_pmu(machine) ? no_pmu(machine) : "event unknown to this CPU: " + event;
-	return measured;
+	return resolved;
 }
 
 // The first event of a formula that does not resolve.
-std::string unknown_of(const Formula &formula, const Machine &machine)
+std::string first_unknown_event(const Formula &formula, const Machine &machine)
 {
 	for (const auto *terms : {&formula.numerator, &formula.denominator})
 		for (const FormulaTerm &term : *terms)
@@ -96,20 +96,20 @@ bool is_same_counter(const perf_event_attr &a, const perf_event_attr &b)
 
 ResolvedMeasurement measure(const std::string &name, const Formula &formula, const Machine &machine)
 {
-	ResolvedMeasurement measured;
-	Measurement &it = measured.measurement;
-	it.name = name;
-	it.per = formula.per;
-	it.formula = formula.text;
-	it.numerator = resolve_terms(formula.numerator, measured.events, machine);
-	const std::string of_events = measured.events.front().unit;
-	it.unit = formula.unit.empty() ? default_unit(formula.per, of_events) : formula.unit;
-	it.denominator = resolve_terms(formula.denominator, measured.events, machine);
+	ResolvedMeasurement resolved;
+	Measurement &measurement = resolved.measurement;
+	measurement.name = name;
+	measurement.per = formula.per;
+	measurement.formula = formula.text;
+	measurement.numerator = resolve_terms(formula.numerator, resolved.events, machine);
+	const std::string of_events = resolved.events.front().unit;
+	measurement.unit = formula.unit.empty() ? default_unit(formula.per, of_events) : formula.unit;
+	measurement.denominator = resolve_terms(formula.denominator, resolved.events, machine);
 	const bool is_ratio = formula.per == Per::counters || formula.per == Per::time;
-	it.may_exceed_one = formula.per == Per::occurrences || (is_ratio && it.unit != "%");
-	check_units(name, measured);
-	it.missing = why_missing(measured.events, machine);
-	return measured;
+	measurement.may_exceed_one = formula.per == Per::occurrences || (is_ratio && measurement.unit != "%");
+	check_units(name, resolved);
+	measurement.missing = why_missing(resolved.events, machine);
+	return resolved;
 }
 
 std::vector<ResolvedMeasurement> measure_group(const Group &group, const Machine &machine)
@@ -117,9 +117,9 @@ std::vector<ResolvedMeasurement> measure_group(const Group &group, const Machine
 	std::vector<ResolvedMeasurement> all;
 	for (const GroupLine &line : lines_for(group, machine.families)) {
 		try {
-			const std::string name = unknown_of(line.formula, machine);
+			const std::string name = first_unknown_event(line.formula, machine);
 			all.push_back(name.empty() ? measure(line.name, line.formula, machine)
-						   : unknown(line, name, machine));
+						   : unknown_measurement(line, name, machine));
 		} catch (const Error &error) {
 			throw Error("{}:{}: {}", group.path, line.position.in_numbers(), error.what());
 		}

@@ -18,13 +18,13 @@ constexpr const char *without_pmu = "software"; // the group for machines withou
 std::vector<std::string> whole_items(const std::vector<std::string> &requests)
 {
 	std::vector<std::string> items;
-	bool goes_on = false;
+	bool continues = false;
 	for (const std::string &request : requests) {
-		if (goes_on)
+		if (continues)
 			items.back() += "," + request;
 		else
 			items.push_back(trimmed(request));
-		goes_on = ends_within_terms(items.back());
+		continues = ends_within_terms(items.back());
 	}
 	return items;
 }
@@ -73,12 +73,12 @@ private:
 			return;
 		groups_.push_back(name);
 		bool needs_pmu = false;
-		for (ResolvedMeasurement &measured : measure_group(load_group(name, machine_), machine_)) {
-			Measurement &measurement = measured.measurement;
+		for (ResolvedMeasurement &resolved : measure_group(load_group(name, machine_), machine_)) {
+			Measurement &measurement = resolved.measurement;
 			if (is_taken(measurement.name))
 				measurement.name += " (" + name + ")";
 			needs_pmu |= measurement.missing == no_pmu(machine_);
-			sets_.add(measured);
+			sets_.add(resolved);
 		}
 		if (needs_pmu)
 			hardware_.push_back(name);
