@@ -20,7 +20,7 @@ const CalibratedCosts loops = {{"syscall", {90, 100, 110, 0, 22}}, {"sched", {19
 PilotResult counted(const CountedEvents &events, const CalibratedCosts &costs = loops, const CodeFactors &factors = {})
 {
 	PilotResult result;
-	take_counted(result, events, costs, factors);
+	use_cost_in_loops(result, events, costs, factors);
 	return result;
 }
 

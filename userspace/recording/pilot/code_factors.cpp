@@ -51,12 +51,12 @@ double run(const Load &load, unsigned times)
 }
 
 // Raises the priority during its lifetime; child processes inherit it.
-class Ahead {
+class RaisedPriority {
 public:
-	Ahead() : before_(::getpriority(PRIO_PROCESS, 0)) { ::setpriority(PRIO_PROCESS, 0, -20); }
-	~Ahead() { ::setpriority(PRIO_PROCESS, 0, before_); }
-	Ahead(const Ahead &) = delete;
-	Ahead &operator=(const Ahead &) = delete;
+	RaisedPriority() : before_(::getpriority(PRIO_PROCESS, 0)) { ::setpriority(PRIO_PROCESS, 0, -20); }
+	~RaisedPriority() { ::setpriority(PRIO_PROCESS, 0, before_); }
+	RaisedPriority(const RaisedPriority &) = delete;
+	RaisedPriority &operator=(const RaisedPriority &) = delete;
 
 private:
 	const int before_;
@@ -69,17 +69,17 @@ struct Trial {
 	std::vector<card::Round> rounds{};
 
 	// Chooses the number of repetitions for short runs; false: the load cannot run here.
-	bool fit()
+	bool choose_times()
 	{
 		run(load, times);
 		for (;;) {
 			const auto begin = Clock::now();
 			const double cpu_ns = run(load, times);
 			const std::chrono::duration<double, std::nano> elapsed = Clock::now() - begin;
-			const double took = std::max(cpu_ns, elapsed.count() / max_waiting);
-			if (took > unit_ns * 0.7 || times >= max_times)
+			const double duration_ns = std::max(cpu_ns, elapsed.count() / max_waiting);
+			if (duration_ns > unit_ns * 0.7 || times >= max_times)
 				return cpu_ns > unit_ns / 10;
-			times = static_cast<unsigned>(times * std::clamp(unit_ns / took, 1.2, 8.0)) + 1;
+			times = static_cast<unsigned>(times * std::clamp(unit_ns / duration_ns, 1.2, 8.0)) + 1;
 		}
 	}
 	void count(TrialCard &card)
@@ -129,7 +129,7 @@ std::vector<Trial> prepare(const card::CardOptions &options)
 	std::vector<Trial> trials;
 	for (Load &load : real_code(writable)) {
 		Trial trial{std::move(load)};
-		if (!trial.fit())
+		if (!trial.choose_times())
 			continue;
 		trial.count(counting);
 		trials.push_back(std::move(trial));
@@ -171,7 +171,7 @@ recording_file::CalibratedCosts mean(recording_file::CalibratedCosts start, cons
 card::KeptFactors measure_factors(const FactorOptions &options)
 {
 	const card::CardOptions card_options = default_card();
-	const Ahead ahead;
+	const RaisedPriority raised;
 	std::vector<Trial> trials = prepare(card_options);
 	TrialCard card(card_options);
 	const recording_file::CalibratedCosts start = card.calibrate().costs;

@@ -20,7 +20,7 @@ void add(record::PhasePart &sum, const record::PhasePart &part)
 		sum.progress[i] += part.progress[i];
 }
 
-std::vector<PhasePair> grouped(const std::vector<PhasePair> &phases, std::size_t groups)
+std::vector<PhasePair> sum_in_groups(const std::vector<PhasePair> &phases, std::size_t groups)
 {
 	std::vector<PhasePair> sums(groups);
 	for (std::size_t i = 0; i < phases.size(); ++i) {
@@ -81,7 +81,7 @@ std::optional<record::Median> share_of_phases(const std::vector<PhasePair> &phas
 {
 	for (std::size_t groups = max_groups; groups >= min_groups; groups /= 2)
 		if (phases.size() >= max_groups)
-			if (const auto share = share_of_groups(grouped(phases, groups)))
+			if (const auto share = share_of_groups(sum_in_groups(phases, groups)))
 				return share;
 	return {};
 }

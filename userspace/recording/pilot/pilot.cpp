@@ -235,7 +235,7 @@ private:
 							     : card::factors_of_this_machine().read(why_not);
 		const CountedEvents counted{card.events(), part ? std::optional(part->cpu_ns) : std::nullopt,
 					    card.lost()};
-		take_counted(result, counted, loops, factors);
+		use_cost_in_loops(result, counted, loops, factors);
 	}
 
 	const PilotOptions &options_;

@@ -97,8 +97,8 @@ PilotResult result_of_phases(const std::vector<PhasePair> &pairs)
 	return result;
 }
 
-void take_counted(PilotResult &result, const CountedEvents &counted, const recording_file::CalibratedCosts &loops,
-		  const recording_file::CodeFactors &factors)
+void use_cost_in_loops(PilotResult &result, const CountedEvents &counted, const recording_file::CalibratedCosts &loops,
+		       const recording_file::CodeFactors &factors)
 {
 	result.how = PilotResult::How::loops;
 	result.cpu_ns = counted.cpu_ns;

@@ -39,8 +39,8 @@ struct CountedEvents {
 	std::uint64_t lost = 0;
 };
 // Replaces the figures of `result` by the events' cost in loops, times `factors` if there are any.
-void take_counted(PilotResult &result, const CountedEvents &counted, const recording_file::CalibratedCosts &loops,
-		  const recording_file::CodeFactors &factors);
+void use_cost_in_loops(PilotResult &result, const CountedEvents &counted, const recording_file::CalibratedCosts &loops,
+		       const recording_file::CodeFactors &factors);
 
 // "probes 15 to 40 % of CMD's CPU time (A/B, 9 pairs)"
 std::string text_of(const PilotResult &result);

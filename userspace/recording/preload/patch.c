@@ -25,7 +25,7 @@ void monitor_jumped_to_at_exit(void);
 #define STUB_BYTES 16u
 #define REACH (1ul << 31) // of a relative jump
 #define STEP (1ul << 20)
-#define LONGEST 11u // sled, in bytes
+#define MAX_SLED_BYTES 11u
 
 enum way { CALL_AT_ENTRY, CALL_AT_EXIT, JUMP_AT_EXIT, WAYS };
 
@@ -60,13 +60,13 @@ static bool is_untouched(const unsigned char *code, unsigned kind)
 	}
 }
 
-static void put(unsigned char *to, const void *from, unsigned bytes)
+static void copy(unsigned char *to, const void *from, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
 		to[i] = ((const unsigned char *)from)[i];
 }
 
-static void put_first_two(unsigned char *to, const unsigned char *from)
+static void store_first_two(unsigned char *to, const unsigned char *from)
 {
 	uint16_t both;
 
@@ -74,34 +74,34 @@ static void put_first_two(unsigned char *to, const unsigned char *from)
 	__atomic_store_n((uint16_t *)(void *)to, both, __ATOMIC_RELEASE);
 }
 
-static void put_distance(unsigned char *to, const unsigned char *target)
+static void write_distance(unsigned char *to, const unsigned char *target)
 {
 	int32_t distance = (int32_t)(target - (to + 4));
 
-	put(to, &distance, 4);
+	copy(to, &distance, 4);
 }
 
 // Puts absolute jumps to the trampolines at the start of the stubs.
-static void put_far_jumps(struct stubs *stubs)
+static void write_far_jumps(struct stubs *stubs)
 {
 	void (*const trampolines[WAYS])(void) = {monitor_called_at_entry, monitor_called_at_exit,
 						 monitor_jumped_to_at_exit};
 
 	for (unsigned way = 0; way < WAYS; way++) {
-		put(stubs->next, "\xff\x25\0\0\0\0", 6); // jmp *0(%rip)
-		put(stubs->next + 6, &trampolines[way], 8);
+		copy(stubs->next, "\xff\x25\0\0\0\0", 6); // jmp *0(%rip)
+		copy(stubs->next + 6, &trampolines[way], 8);
 		stubs->next += STUB_BYTES;
 	}
 }
 
-static unsigned char *put_stub(struct stubs *stubs, uint32_t function, enum way way)
+static unsigned char *write_stub(struct stubs *stubs, uint32_t function, enum way way)
 {
 	unsigned char *stub = stubs->next;
 
 	stub[0] = 0x68; // push $function
-	put(stub + 1, &function, 4);
+	copy(stub + 1, &function, 4);
 	stub[5] = 0xe9; // jmp
-	put_distance(stub + 6, stubs->begin + way * STUB_BYTES);
+	write_distance(stub + 6, stubs->begin + way * STUB_BYTES);
 	stubs->next += STUB_BYTES;
 	return stub;
 }
@@ -115,17 +115,17 @@ static void patch_sled(unsigned char *code, unsigned kind, const unsigned char *
 	uint64_t eight;
 
 	patched[0] = kind == EDC_SLED_XRAY_RETURN ? 0xe9 : 0xe8; // jmp, call
-	put(patched + 1, &distance, 4);
-	put(patched + 5, "\xeb\x04", 2); // jmp over the rest
+	copy(patched + 1, &distance, 4);
+	copy(patched + 5, "\xeb\x04", 2); // jmp over the rest
 	patched[7] = code[7];
 	if (kind == EDC_SLED_XRAY_RETURN) {
-		put(code + 1, patched + 1, 4);
+		copy(code + 1, patched + 1, 4);
 		__atomic_store_n(code, patched[0], __ATOMIC_RELEASE);
 	} else if (kind == EDC_SLED_XRAY_ENTRY || kind == EDC_SLED_XRAY_TAIL) {
-		put(code + 2, patched + 2, 5);
-		put_first_two(code, patched);
+		copy(code + 2, patched + 2, 5);
+		store_first_two(code, patched);
 	} else {
-		put(patched + 5, code + 5, 3);
+		copy(patched + 5, code + 5, 3);
 		__builtin_memcpy(&eight, patched, 8);
 		*(volatile uint64_t *)(void *)code = eight;
 	}
@@ -145,17 +145,17 @@ static bool may_execute(void)
 static unsigned char *near_memory(const struct monitor_text *text, size_t bytes)
 {
 	for (uintptr_t distance = STEP; distance < REACH - STEP - bytes; distance += STEP) {
-		const uintptr_t places[] = {text->begin - bytes - distance, text->end + distance};
+		const uintptr_t addresses[] = {text->begin - bytes - distance, text->end + distance};
 
 		for (unsigned i = 0; i < 2; i++) {
-			const uintptr_t far = i ? places[i] + bytes - text->begin : text->end - places[i];
+			const uintptr_t far = i ? addresses[i] + bytes - text->begin : text->end - addresses[i];
 			unsigned char *memory;
 
 			if (far >= REACH || (i == 0 && text->begin < bytes + distance + STEP))
 				continue;
-			memory = monitor_map(places[i] & ~(PAGE - 1), bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
+			memory = monitor_map(addresses[i] & ~(PAGE - 1), bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
 					     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1);
-			if ((uintptr_t)memory == (places[i] & ~(PAGE - 1)))
+			if ((uintptr_t)memory == (addresses[i] & ~(PAGE - 1)))
 				return memory;
 			if (memory) // a kernel before 4.17
 				EDC_CALL_2_(SYS_munmap, memory, bytes);
@@ -205,7 +205,7 @@ static unsigned char *code_of(const struct edc_function_sled *sled, const struct
 static bool can_be_patched(const struct edc_function_sled *sled, const struct monitor_text *text)
 {
 	return sled->kind <= EDC_SLED_NOP_RETURN && sled->offset >= text->offset &&
-	       sled->offset - text->offset <= text->end - text->begin - LONGEST &&
+	       sled->offset - text->offset <= text->end - text->begin - MAX_SLED_BYTES &&
 	       is_untouched(code_of(sled, text), sled->kind);
 }
 
@@ -224,7 +224,7 @@ static void patch_all(const struct edc_function_sled *sleds, uint32_t count, con
 			const enum way way = way_of(sleds[i].kind);
 
 			if (!stub[way])
-				stub[way] = put_stub(stubs, sleds[i].function, way);
+				stub[way] = write_stub(stubs, sleds[i].function, way);
 			patch_sled(code_of(&sleds[i], text), sleds[i].kind, stub[way]);
 			patched[i] = 1;
 		}
@@ -241,7 +241,7 @@ static void patch_text(const struct edc_function_sled *sleds, uint32_t count, co
 	if (!memory)
 		return;
 	if (protect((void *)text->begin, text->end - text->begin, PROT_READ | PROT_WRITE | PROT_EXEC)) {
-		put_far_jumps(&stubs);
+		write_far_jumps(&stubs);
 		patch_all(sleds, count, text, &stubs, patched);
 		protect((void *)text->begin, text->end - text->begin, text->protection);
 	}
@@ -308,7 +308,7 @@ static void patch_mappings(const struct table *table)
 		EDC_CALL_2_(SYS_munmap, patched, flags);
 }
 
-static bool is_whole(const struct table *table, size_t bytes)
+static bool is_valid_table(const struct table *table, size_t bytes)
 {
 	const struct edc_function_table *head = table->head;
 
@@ -338,7 +338,7 @@ __attribute__((constructor)) static void patch(void)
 		table.head = bytes;
 		table.modules = (const void *)(table.head + 1);
 		table.sleds = (const void *)(table.modules + table.head->modules);
-		if (is_whole(&table, (size_t)status.st_size))
+		if (is_valid_table(&table, (size_t)status.st_size))
 			patch_mappings(&table);
 		EDC_CALL_2_(SYS_munmap, bytes, status.st_size);
 	}

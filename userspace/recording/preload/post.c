@@ -88,8 +88,8 @@ static const struct {
 	const char *name;
 	char *value;
 	size_t bytes;
-} kept[] = {{EDC_ENVIRONMENT, socket_name, sizeof socket_name},
-	    {EDC_FUNCTION_TABLE_ENVIRONMENT, table_path, sizeof table_path}};
+} saved[] = {{EDC_ENVIRONMENT, socket_name, sizeof socket_name},
+	     {EDC_FUNCTION_TABLE_ENVIRONMENT, table_path, sizeof table_path}};
 
 static const char *value_of(const char *variable, const char *name)
 {
@@ -115,11 +115,11 @@ __attribute__((constructor(101))) static void take_environment(int argc, char **
 	if (!gnu_get_libc_version)
 		return;
 	for (; *environment; environment++) {
-		for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++) {
-			const char *value = value_of(*environment, kept[i].name);
+		for (unsigned i = 0; i < sizeof saved / sizeof *saved; i++) {
+			const char *value = value_of(*environment, saved[i].name);
 
-			for (size_t at = 0; value && at < kept[i].bytes - 1; at++) {
-				kept[i].value[at] = value[at];
+			for (size_t at = 0; value && at < saved[i].bytes - 1; at++) {
+				saved[i].value[at] = value[at];
 				if (!value[at])
 					break;
 			}
@@ -129,9 +129,9 @@ __attribute__((constructor(101))) static void take_environment(int argc, char **
 
 HIDDEN char *getenv(const char *name)
 {
-	for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++)
-		if (is_same(kept[i].name, name))
-			return *kept[i].value ? kept[i].value : NULL;
+	for (unsigned i = 0; i < sizeof saved / sizeof *saved; i++)
+		if (is_same(saved[i].name, name))
+			return *saved[i].value ? saved[i].value : NULL;
 	return NULL;
 }
 

@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t max_command_name_length = 40;
 // Prefix of files set aside: an old trace about to be replaced. Readers skip hidden files.
-constexpr std::string_view replaced = ".replaced-";
+constexpr std::string_view replaced_prefix = ".replaced-";
 
 bool is_trace_or_empty(const std::string &path)
 {
@@ -38,7 +38,7 @@ bool is_trace_or_empty(const std::string &path)
 
 bool is_replaced(const fs::path &path)
 {
-	return path.filename().string().starts_with(replaced);
+	return path.filename().string().starts_with(replaced_prefix);
 }
 
 // Removes a trace's files, which are all regular, and only in .monitor and its directory of code files. Keeps files set
@@ -61,12 +61,12 @@ void remove_files(const std::string &path)
 	}
 }
 
-std::vector<std::string> names_in(const std::string &path, bool those_replaced)
+std::vector<std::string> names_in(const std::string &path, bool set_aside_ones)
 {
 	std::error_code ignored;
 	std::vector<std::string> names;
 	for (const fs::directory_entry &entry : fs::directory_iterator(path, ignored))
-		if (is_replaced(entry.path()) == those_replaced)
+		if (is_replaced(entry.path()) == set_aside_ones)
 			names.push_back(entry.path().filename());
 	return names;
 }
@@ -97,10 +97,10 @@ void expect_no_flight(const std::string &path)
 	if (!flight.is_object() || !flight.contains("pid") || !flight["pid"].is_number_integer())
 		return;
 	const int pid = flight["pid"].get<int>();
-	struct stat here, there;
+	struct stat wanted, in_use;
 	const std::string used = flight_directory(pid);
-	if (!used.empty() && ::stat(used.c_str(), &there) == 0 && ::stat(path.c_str(), &here) == 0 &&
-	    here.st_ino == there.st_ino && here.st_dev == there.st_dev)
+	if (!used.empty() && ::stat(used.c_str(), &in_use) == 0 && ::stat(path.c_str(), &wanted) == 0 &&
+	    wanted.st_ino == in_use.st_ino && wanted.st_dev == in_use.st_dev)
 		throw Error("{} is used by a flight recorder, process {}; use another directory with -o", path, pid);
 }
 
@@ -125,22 +125,22 @@ void set_aside(const std::string &path)
 {
 	for (const std::string &name : names_in(path, false))
 		if (name != ".monitor")
-			rename_in(path, name, std::string(replaced) + name);
+			rename_in(path, name, std::string(replaced_prefix) + name);
 	std::error_code ignored;
 	if (fs::exists(path + "/.monitor", ignored))
-		rename_in(path, ".monitor", std::string(replaced) + ".monitor");
+		rename_in(path, ".monitor", std::string(replaced_prefix) + ".monitor");
 }
 
 void bring_back(const std::string &path)
 {
 	std::error_code ignored;
-	const std::string own = std::string(replaced) + ".monitor";
+	const std::string own = std::string(replaced_prefix) + ".monitor";
 	if (fs::exists(path + '/' + own, ignored)) {
 		remove_files(path);
 		rename_in(path, own, ".monitor");
 	}
 	for (const std::string &name : names_in(path, true)) {
-		const std::string before = name.substr(replaced.size());
+		const std::string before = name.substr(replaced_prefix.size());
 		if (fs::exists(fs::path(path) / before, ignored)) // killed while it removed the replaced trace
 			remove_replaced(path + '/' + name);
 		else
@@ -175,7 +175,7 @@ Fd lock_directory(const std::string &path)
 
 namespace {
 
-void make_own(const std::string &path)
+void make_monitor_directory(const std::string &path)
 {
 	if (::mkdir((path + "/.monitor").c_str(), 0700) < 0)
 		throw Error(errno, "cannot create the trace directory " + path);
@@ -186,7 +186,7 @@ Fd lock_new(const std::string &path)
 {
 	try {
 		Fd lock = lock_directory(path);
-		make_own(path);
+		make_monitor_directory(path);
 		return lock;
 	} catch (const Error &) {
 		::rmdir(path.c_str());
@@ -232,14 +232,14 @@ Fd make_trace_directory(const std::string &path, bool force)
 		throw Error(path +
 			    " exists and is not a trace, so --force does not empty it; use another directory with -o");
 	set_aside(path);
-	make_own(path);
+	make_monitor_directory(path);
 	return lock;
 }
 
 void remove_replaced_trace(const std::string &path)
 {
 	std::error_code ignored;
-	const std::string own = path + '/' + std::string(replaced) + ".monitor";
+	const std::string own = path + '/' + std::string(replaced_prefix) + ".monitor";
 	remove_files(own);
 	fs::remove(own, ignored);
 	for (const std::string &name : names_in(path, true))

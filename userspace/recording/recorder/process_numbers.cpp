@@ -33,7 +33,7 @@ pid_t own_kernel_pid()
 	return in_first_pid_namespace() ? ::getpid() : 0;
 }
 
-std::string socket_name_start(std::string_view before)
+std::string socket_name_prefix(std::string_view before)
 {
 	return in_first_pid_namespace() ? std::string(before) : fmt::format("{}{}-", before, own_namespace());
 }

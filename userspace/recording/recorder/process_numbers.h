@@ -18,7 +18,7 @@ bool in_first_pid_namespace();
 pid_t own_kernel_pid();
 // Prefix of a recorder's abstract socket name: `before`, and the pid namespace unless it is the initial one, since
 // other containers may share the network namespace only.
-std::string socket_name_start(std::string_view before);
+std::string socket_name_prefix(std::string_view before);
 
 // Numeric names in a directory, such as /proc.
 std::vector<int> numbers_in(const std::string &directory);

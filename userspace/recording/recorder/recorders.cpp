@@ -86,16 +86,16 @@ SocketAddress::SocketAddress(std::string_view text)
 	length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
 }
 
-std::string own_socket_name(std::string_view of)
+std::string own_socket_name(std::string_view prefix)
 {
-	return fmt::format("{}{}-{}", socket_name_start(of), ::getpid(), random_hex(64));
+	return fmt::format("{}{}-{}", socket_name_prefix(prefix), ::getpid(), random_hex(64));
 }
 
-std::vector<SocketName> socket_names(std::string_view of)
+std::vector<SocketName> socket_names(std::string_view prefix)
 {
 	std::map<std::string, pid_t> found; // a listening socket is listed again for each connection
 	std::istringstream lines(text_of("/proc/net/unix"));
-	const std::string before = fmt::format(" @{}", socket_name_start(of));
+	const std::string before = fmt::format(" @{}", socket_name_prefix(prefix));
 	for (std::string line; std::getline(lines, line);) {
 		const std::size_t at = line.find(before);
 		const pid_t pid = at == std::string::npos ? 0 : std::atoi(line.c_str() + at + before.size());

@@ -33,7 +33,7 @@ std::string packet_of(const SnapshotRequest &request)
 }
 
 // One packet; "": the other end has closed.
-std::string received(const Fd &from)
+std::string receive(const Fd &from)
 {
 	std::string packet(max_snapshot_packet, '\0');
 	const ssize_t n = ::recv(from.get(), packet.data(), packet.size(), 0);
@@ -89,11 +89,11 @@ Fd connection_to(int pid, std::chrono::nanoseconds at_most)
 }
 
 // Waits until the recorder has answered or ended. False: timeout (-1: none).
-bool is_answered(const Fd &by, int at_most_ms)
+bool wait_for_answer(const Fd &by, int at_most_ms)
 {
-	pollfd waits{by.get(), POLLIN, 0};
+	pollfd answer{by.get(), POLLIN, 0};
 	int ready;
-	while ((ready = ::poll(&waits, 1, at_most_ms)) < 0 && errno == EINTR)
+	while ((ready = ::poll(&answer, 1, at_most_ms)) < 0 && errno == EINTR)
 		;
 	return ready > 0;
 }
@@ -117,9 +117,9 @@ nlohmann::ordered_json flight_state(int pid)
 {
 	const Fd fd = connection_to(pid, patience);
 	constexpr std::string_view question = R"({"ask": "state"})";
-	if (!fd || ::send(fd.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0 || !is_answered(fd, 5000))
+	if (!fd || ::send(fd.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0 || !wait_for_answer(fd, 5000))
 		return {};
-	auto reply = parse_json<nlohmann::ordered_json>(received(fd));
+	auto reply = parse_json<nlohmann::ordered_json>(receive(fd));
 	return text_field(reply, "directory") ? reply : nlohmann::ordered_json();
 }
 
@@ -136,8 +136,8 @@ std::string ask_for_snapshot(int pid, const SnapshotRequest &request)
 		throw Error("process {} is not a flight recorder: start one with `monitor record --flight`", pid);
 	const std::string packet = packet_of(request);
 	::send(fd.get(), packet.data(), packet.size(), MSG_NOSIGNAL); // it may have answered and closed already
-	is_answered(fd, -1);                                          // as long as the snapshot takes
-	std::string reply = received(fd);
+	wait_for_answer(fd, -1);                                      // as long as the snapshot takes
+	std::string reply = receive(fd);
 	if (reply.empty())
 		throw Error("the flight recorder, process {}, ended before it took the snapshot", pid);
 	return reply;
@@ -153,9 +153,9 @@ SnapshotQuestion::SnapshotQuestion(int pid, const SnapshotRequest &request)
 
 std::optional<std::string> SnapshotQuestion::take() const
 {
-	if (!is_answered(fd_, 0))
+	if (!wait_for_answer(fd_, 0))
 		return {};
-	return received(fd_);
+	return receive(fd_);
 }
 
 } // namespace monitor::record
