@@ -85,8 +85,8 @@ inline constexpr double max_factor = 1000;
 // The file may be damaged or foreign.
 inline bool are_possible(const CodeFactors &factors)
 {
-	return factors.contains("other") && std::all_of(factors.begin(), factors.end(), [](const auto &of) {
-		       const auto &[low, high] = of.second;
+	return factors.contains("other") && std::all_of(factors.begin(), factors.end(), [](const auto &entry) {
+		       const auto &[low, high] = entry.second;
 		       return low > 0 && low <= high && high <= max_factor;
 	       });
 }

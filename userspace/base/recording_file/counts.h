@@ -33,7 +33,7 @@ struct KernelCounts {
 	std::map<std::string, std::string> interrupt_names{}; // written once: Contents::interrupt_names
 	std::map<std::string, std::string> disk_names{};      // the same
 	std::optional<std::uint64_t> softirqs{}, thread_creations{};
-	std::uint64_t idle_before = 0, idle_after = 0; // trace times around the read of
+	std::uint64_t idle_before = 0, idle_after = 0; // trace times around the read of idle_ends
 	std::optional<std::uint64_t> idle_ends{};      // idle states that ended, all CPUs; none: no cpuidle
 	// record --count-only: what the probes had counted before and after the read, by class name.
 	std::map<std::string, std::uint64_t> counted_before{}, counted_after{};

@@ -27,8 +27,8 @@ struct StatisticsInfo {
 struct RecordedFilter {
 	std::vector<std::int64_t> pids;
 	bool command = false;
-	std::string expression;                      // "": none. Names of classes, by how much of them it keeps:
-	std::vector<std::string> always, part, none; // all events, some, none
+	std::string expression;                      // "": none
+	std::vector<std::string> always, part, none; // names of classes of which it keeps all events, some, none
 
 	void fields(auto &v)
 	{

@@ -8,7 +8,7 @@ namespace monitor::recording_file {
 
 // Commands run and signals sent by a trigger. A member without a value: not an action of the trigger.
 struct ActCounts {
-	// left out: one was running, or the rate limit; running: not ended yet
+	// runs_left_out: because one was running, or too many in a minute; running: not ended yet
 	std::optional<std::uint64_t> runs, runs_failed, running, runs_left_out, signals, signals_refused;
 };
 
@@ -27,13 +27,13 @@ struct TriggerInfo : ActCounts {
 		v("name", name, "when", when, "do", what, "key", key, "fired", fired);
 		v.if_set("mark", mark, "by_programs", by_programs);
 		v("told", delivered);
-		v.group("samples", [&](auto &of) { of("taken", samples, "left_out", samples_left_out); });
-		v.group("runs", [&](auto &of) {
-			of("started", runs, "failed", runs_failed, "running", running, "left_out", runs_left_out);
+		v.group("samples", [&](auto &group) { group("taken", samples, "left_out", samples_left_out); });
+		v.group("runs", [&](auto &group) {
+			group("started", runs, "failed", runs_failed, "running", running, "left_out", runs_left_out);
 		});
-		v.group("signals", [&](auto &of) { of("sent", signals, "refused", signals_refused); });
-		v.group("reaction_ns", [&](auto &of) {
-			of("median", reaction_median_ns, "p99", reaction_p99_ns, "max", reaction_max_ns);
+		v.group("signals", [&](auto &group) { group("sent", signals, "refused", signals_refused); });
+		v.group("reaction_ns", [&](auto &group) {
+			group("median", reaction_median_ns, "p99", reaction_p99_ns, "max", reaction_max_ns);
 		});
 	}
 };
