@@ -96,7 +96,7 @@ TEST_CASE("drain: closed blocks of every ring are taken once, in order, over the
 			for (unsigned cpu = 0; cpu < cpus; ++cpu)
 				REQUIRE(fake::post(it.card, cpu, 0, posted, posted));
 		fake::fill_block(it.card, 1, 3, 5, 5);
-		it.drain.look();
+		it.drain.drain_now();
 		it.taker.take_all();
 		CHECK(it.read(0, 0) == it.closed(0, 0));
 		CHECK(it.read(1, 3) == it.closed(1, 3));
@@ -118,13 +118,13 @@ TEST_CASE("drain: a pass that copied blocks is told, and those before it that fo
 {
 	Draining it;
 	for (int i = 0; i < 3; ++i)
-		it.drain.look();
+		it.drain.drain_now();
 	CHECK(it.control.tokens() == 0);
 	fake::fill_block(it.card, 0, 0, 1, 1);
 	fake::fill_block(it.card, 1, 0, 1, 1);
-	it.drain.look();
+	it.drain.drain_now();
 	CHECK(it.control.tokens() == 1);
-	it.drain.look();
+	it.drain.drain_now();
 	it.drain.drain_rest(); // with the open blocks
 	it.taker.take_all();
 	struct Pass {
@@ -165,13 +165,13 @@ TEST_CASE("drain: what the pool has no room for waits in its ring, and only what
 		else
 			++refused;
 		if (i % 500 == 0)
-			it.drain.look(); // nobody empties the pool
+			it.drain.drain_now(); // nobody empties the pool
 	}
 	CHECK(refused > 0);
 	CHECK(it.read(0, 0) == 16);
 	for (int i = 0; i < 10; ++i) {
 		it.taker.take_all();
-		it.drain.look();
+		it.drain.drain_now();
 	}
 	it.taker.take_all();
 	CHECK(it.read(0, 0) == it.closed(0, 0));
@@ -231,7 +231,7 @@ TEST_CASE("drain: what is due at a time is called then, not before, and in steps
 	constexpr std::chrono::milliseconds interval(30);
 	std::vector<std::chrono::nanoseconds> since_due;
 	std::mutex lock;
-	it.drain.set_every(
+	it.drain.set_periodic_call(
 	    interval,
 	    [&](const Sync &sync) {
 		    const std::lock_guard guard(lock);
@@ -331,7 +331,7 @@ TEST_CASE("drain: where memory ends in its thread the recording is to end, with 
 	CHECK_THAT(std::string(it.failure.text()), Catch::Contains("out of memory"));
 	it.drain.stop();
 	fake::fill_block(it.card, 0, 0, 1, 1);
-	it.drain.look();
+	it.drain.drain_now();
 	CHECK(it.read(0, 0) == 1);
 }
 

@@ -123,7 +123,7 @@ TEST_CASE("drain: a sink is offered what is in a ring, its open block too, and a
 	Draining it(Drain::Written::all);
 	for (int i = 0; i < 2000; ++i) {
 		it.post(1 + i % 7);
-		it.drain.look();
+		it.drain.drain_now();
 		REQUIRE(it.sink.words(it.stream()).size() == it.posted);
 		it.written();
 	}
@@ -137,7 +137,7 @@ TEST_CASE("drain: without tokens the writer gets none, the sink all")
 {
 	Draining it(Drain::Written::own);
 	it.post(20 * fake::records_in_block + 3);
-	it.drain.look();
+	it.drain.drain_now();
 	CHECK(it.written() == 0);
 	CHECK(it.read() == 20);
 	CHECK(it.sink.words(it.stream()) == fake::numbers(it.posted));
@@ -149,7 +149,7 @@ TEST_CASE("drain: without a trace the sink gets all, the recorder's own too, and
 	for (int i = 0; i < 300; ++i)
 		it.drain.sync();
 	it.post(2 * fake::records_in_block + 3);
-	it.drain.look();
+	it.drain.drain_now();
 	CHECK(it.sink.words(it.stream()) == fake::numbers(it.posted));
 	CHECK(it.sink.blocks[0].size() > 1);
 	it.drain.drain_rest({}, [] {});
@@ -165,7 +165,7 @@ TEST_CASE("drain: a sink that has memory for two of the recorder's own blocks ge
 	const std::size_t at_first = it.sink.blocks[0].size();
 	std::this_thread::sleep_for(std::chrono::milliseconds(20)); // what is newer may not be complete
 	for (int i = 0; i < 20; ++i)
-		it.drain.look();
+		it.drain.drain_now();
 	REQUIRE(it.sink.blocks[0].size() > at_first + 2);
 	it.drain.drain_rest({}, [] {});
 	CHECK(it.sink.blocks[0].rbegin()->first + 1 == it.sink.blocks[0].size());
@@ -175,17 +175,17 @@ TEST_CASE("drain: a sink that has memory for two of the recorder's own blocks ge
 TEST_CASE("drain: what a sink has no memory for waits in the ring, and what is older is not said to be complete")
 {
 	Draining it(Drain::Written::all);
-	it.drain.look();
+	it.drain.drain_now();
 	const std::uint64_t horizon = it.sink.horizon;
 	CHECK(horizon > 0);
 	it.sink.refuses = true;
 	it.post(5 * fake::records_in_block);
-	it.drain.look();
+	it.drain.drain_now();
 	CHECK(it.read() == 0);
 	CHECK(it.written() == 0);
 	CHECK(it.sink.horizon == horizon);
 	it.sink.refuses = false;
-	it.drain.look();
+	it.drain.drain_now();
 	CHECK(it.read() == it.ring().closed);
 	CHECK(it.sink.words(it.stream()) == fake::numbers(it.posted));
 	CHECK(it.sink.horizon > horizon);
@@ -194,13 +194,13 @@ TEST_CASE("drain: what a sink has no memory for waits in the ring, and what is o
 TEST_CASE("drain: while a probe is in progress nothing later is said to be complete")
 {
 	Draining it(Drain::Written::all);
-	it.drain.look();
+	it.drain.drain_now();
 	const std::uint64_t horizon = it.sink.horizon;
 	it.card.area(1).depth = 1;
-	it.drain.look();
+	it.drain.drain_now();
 	CHECK(it.sink.horizon == horizon);
 	it.card.area(1).depth = 0;
-	it.drain.look();
+	it.drain.drain_now();
 	CHECK(it.sink.horizon > horizon);
 }
 
@@ -209,10 +209,10 @@ TEST_CASE("drain: a sink learns of a loss before the next block is opened")
 	Draining it(Drain::Written::all);
 	while (it.post()) {
 	}
-	it.drain.look();
+	it.drain.drain_now();
 	CHECK(it.sink.losses[it.stream()] == 1);
 	it.post(1); // its block says what was lost
-	it.drain.look();
+	it.drain.drain_now();
 	CHECK(it.sink.losses[it.stream()] == 1);
 	CHECK(it.sink.words(it.stream()) == fake::numbers(it.posted));
 }
@@ -221,7 +221,7 @@ TEST_CASE("drain: the recorder's own events are shown before their block is full
 {
 	Draining it(Drain::Written::all);
 	it.drain.sync();
-	it.drain.look();
+	it.drain.drain_now();
 	CHECK(it.sink.blocks[0].size() == 1);
 	CHECK(it.written() == 0);
 	it.drain.drain_rest({}, [] {});
@@ -235,10 +235,10 @@ TEST_CASE("drain: the recorder's own blocks wait for a sink that is not started 
 	it.sink.refuses = true;
 	for (int i = 0; i < 300; ++i)
 		it.drain.sync();
-	it.drain.look();
+	it.drain.drain_now();
 	CHECK(it.sink.blocks[0].empty());
 	it.sink.refuses = false;
-	it.drain.look();
+	it.drain.drain_now();
 	REQUIRE(it.sink.blocks[0].size() > 1);
 	CHECK(it.sink.blocks[0].rbegin()->first - it.sink.blocks[0].begin()->first + 1 == it.sink.blocks[0].size());
 	it.drain.drain_rest({}, [] {});

@@ -18,10 +18,10 @@ struct Machine {
 	std::chrono::steady_clock::time_point now{std::chrono::hours(1)};
 	FunctionBudget budget{0.1, 2};
 
-	Numbers look()
+	Numbers update()
 	{
 		Numbers numbers;
-		for (const LeftOutFunction &left_out : budget.look(now, loads, used_ns))
+		for (const LeftOutFunction &left_out : budget.update(now, loads, used_ns))
 			numbers.push_back(left_out.number);
 		return numbers;
 	}
@@ -33,7 +33,7 @@ struct Machine {
 		loads[0].events += a;
 		loads[1].events += b;
 		loads[2].events += c;
-		return look();
+		return update();
 	}
 };
 
@@ -51,7 +51,7 @@ TEST_CASE("budget: the costliest are left out until the rest fits")
 TEST_CASE("budget: it is that of the CPU time used in a second")
 {
 	Machine machine;
-	CHECK(machine.look().empty());
+	CHECK(machine.update().empty());
 	CHECK(machine.after(milliseconds(500), 1, 30'000, 60'000, 0).empty()); // the second is not over
 	CHECK(machine.after(milliseconds(500), 1, 0, 0, 0).empty());           // 90 ms of 1 s
 	CHECK(machine.after(milliseconds(1000), 1, 30'000, 80'000, 0) == Numbers{1});
@@ -69,23 +69,24 @@ TEST_CASE("budget: it is that of the CPU time used in a second")
 TEST_CASE("budget: more than any second may cost is not waited for")
 {
 	Machine machine;
-	CHECK(machine.look().empty());
+	CHECK(machine.update().empty());
 	CHECK(machine.after(milliseconds(40), 2, 250'000, 0, 0).empty()); // too short to be judged
 	CHECK(machine.after(milliseconds(10), 2, 0, 0, 0) == Numbers{0});
 	const std::vector<LeftOutFunction> none =
-	    machine.budget.look(machine.now + milliseconds(100), machine.loads, machine.used_ns);
+	    machine.budget.update(machine.now + milliseconds(100), machine.loads, machine.used_ns);
 	CHECK(none.empty());
 }
 
 TEST_CASE("budget: what is told is of the time judged")
 {
 	Machine machine;
-	CHECK(machine.look().empty());
+	CHECK(machine.update().empty());
 	CHECK(machine.after(milliseconds(1000), 1, 50'000, 0, 0).empty());
 	machine.now += milliseconds(1000);
 	machine.used_ns += 1e9;
 	machine.loads[0].events += 200'000;
-	const std::vector<LeftOutFunction> left_out = machine.budget.look(machine.now, machine.loads, machine.used_ns);
+	const std::vector<LeftOutFunction> left_out =
+	    machine.budget.update(machine.now, machine.loads, machine.used_ns);
 	REQUIRE(left_out.size() == 1);
 	CHECK(left_out[0].load.events == 200'000);
 	CHECK(left_out[0].seconds == Approx(1));

@@ -39,7 +39,7 @@ public:
 		header.timestamp_end = end_;
 		header.content_size = at_ * 8;
 		std::memcpy(bytes_.data(), &header, sizeof header);
-		events.block(bytes_.data());
+		events.count_block(bytes_.data());
 	}
 
 private:
@@ -78,12 +78,12 @@ TEST_CASE("events of a part are those of its threads between its times", "[phase
 	block.switch_to(start + 1600, 7).call(start + 1700).call(start + 2000);
 	block.show(events);
 	events.end(start + 2000);
-	CHECK(events.of(part, {7}) ==
+	CHECK(events.events_of(part, {7}) ==
 	      std::map<unsigned, std::uint64_t>{{EDC_ID_SYS_ENTER, 3}, {EDC_ID_SCHED_SWITCH, 1}});
-	CHECK(events.of(part, {8}) ==
+	CHECK(events.events_of(part, {8}) ==
 	      std::map<unsigned, std::uint64_t>{{EDC_ID_SYS_ENTER, 1}, {EDC_ID_SCHED_SWITCH, 1}});
-	CHECK(sum(events.of(part, {7, 8})) == 6);
-	CHECK(events.of(part, {9}).empty());
+	CHECK(sum(events.events_of(part, {7, 8})) == 6);
+	CHECK(events.events_of(part, {9}).empty());
 }
 
 TEST_CASE("blocks between the parts, and those of nested probes, are not counted", "[phases]")
@@ -95,12 +95,12 @@ TEST_CASE("blocks between the parts, and those of nested probes, are not counted
 	Block(210, 7).call(220).call(290).show(events);
 	Block(150, 7, 1).call(160).show(events);
 	Block(150, 7).call(199).call(200).call(299).call(300).show(events); // in both
-	CHECK(sum(events.of(first, {7})) == 1);
-	CHECK(sum(events.of(second, {7})) == 1);
+	CHECK(sum(events.events_of(first, {7})) == 1);
+	CHECK(sum(events.events_of(second, {7})) == 1);
 	Block(400, 7).call(450).show(events); // the part goes on
 	events.end(500);
 	Block(450, 7).call(499).call(500).show(events);
-	CHECK(sum(events.of(second, {7})) == 3);
+	CHECK(sum(events.events_of(second, {7})) == 3);
 }
 
 } // namespace test_phase_events

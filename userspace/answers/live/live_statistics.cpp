@@ -54,7 +54,7 @@ void LiveStatistics::end_period()
 	period.end_ns = static_cast<std::int64_t>(clock.to_ns(thread_fold.window_end()));
 	period.description = start_.describe();
 	if (has_new_cgroups())
-		period.also = start_.name_cgroups;
+		period.after_write = start_.name_cgroups;
 
 	const std::uint64_t recorder_ns = own_cpu_time_ns(), late = fold_.late();
 	PeriodFacts facts;

@@ -119,9 +119,9 @@ public:
 	{
 		if (options_.check) {
 			together_ = rounds_of_check;
-			some_rounds();
+			measure_rounds();
 		} else {
-			all_rounds();
+			measure_all_rounds();
 		}
 		if (!card_.options().resets_at_function()) // else it was measured with the system call probes attached
 			for (std::size_t i = 0; i < reset_.rounds.size(); ++i)
@@ -143,28 +143,28 @@ public:
 	}
 
 private:
-	void all_rounds()
+	void measure_all_rounds()
 	{
 		const auto start = Clock::now();
 		const auto time = max_time_of_each * static_cast<int>(works_.size());
 		auto end = start + time;
 		for (int times = 1; sched_.rounds.size() < max_rounds && Clock::now() < end; ++times) {
-			some_rounds();
+			measure_rounds();
 			if (Clock::now() >= end && sched_.rounds.size() < max_rounds)
 				end = start + 2 * time; // a slow machine: with fewer the cost would be unknown
-			fit((Clock::now() - start) / times, end - Clock::now());
+			choose_rounds_together((Clock::now() - start) / times, end - Clock::now());
 		}
 	}
 
 	// Chooses how many rounds to measure together, so that enough fit into the time left.
-	void fit(Clock::duration of_some, Clock::duration left)
+	void choose_rounds_together(Clock::duration of_some, Clock::duration left)
 	{
 		const auto times = static_cast<std::size_t>(std::max<Clock::rep>(left / of_some, 1));
 		const std::size_t missing = max_rounds - std::min(sched_.rounds.size(), max_rounds);
 		together_ = std::min(std::max((missing + times - 1) / times, rounds_together), missing);
 	}
 
-	void some_rounds()
+	void measure_rounds()
 	{
 		for (Work *work : works_)
 			work->rounds.resize(work->rounds.size() + together_);
@@ -172,20 +172,20 @@ private:
 		options_.clock->renew();
 		for (Work *work : works_)
 			work->measure(&Round::before, together_);
-		select(true);
-		card_.attach_only(options_.tp, others_);
+		trace_this_process(true);
+		card_.attach_only(options_.tp, other_programs_);
 		measure(sched_);
 		measure(fault_);
 		card_.attach_more(options_.tp, syscall_.programs);
 		if (options_.filtering) {
-			select(false);
+			trace_this_process(false);
 			measure(rejected_);
-			select(true);
+			trace_this_process(true);
 		}
 		measure(syscall_);
 		if (syscall_.events > 0 && !card_.options().overwriting && !card_.options().counts_only)
 			measure_discarded();
-		if (works_.back() == &reset_ && card_.attach_trial_reset("/proc/self/exe", reset_place_)) {
+		if (works_.back() == &reset_ && card_.attach_trial_reset("/proc/self/exe", reset_offset_)) {
 			reset_.events = 1;
 			reset_.measure(&Round::with, together_);
 		}
@@ -214,11 +214,11 @@ private:
 	void measure(Work &work)
 	{
 		const Names &attached = card_.attached();
-		const auto here = std::ranges::count_if(work.programs, [&](const std::string &program) {
+		const auto attached_programs = std::ranges::count_if(work.programs, [&](const std::string &program) {
 			return std::ranges::any_of(attached,
 						   [&](const std::string &name) { return name.ends_with(program); });
 		});
-		work.events = work.times_each * static_cast<double>(here);
+		work.events = work.times_each * static_cast<double>(attached_programs);
 		work.measure(&Round::with, together_);
 	}
 
@@ -226,14 +226,14 @@ private:
 	// events are stored.
 	void measure_discarded()
 	{
-		constexpr int enough = 4 * EDC_BLOCK_SIZE / 16, calls = 100;
+		constexpr int max_calls = 4 * EDC_BLOCK_SIZE / 16, calls = 100;
 		edc_cpu &area = card_.area(static_cast<unsigned>(cpu_));
 		const edc_ring &ring = area.level[0].ring;
 		const auto discarded = [&] { return __atomic_load_n(&ring.discarded, __ATOMIC_RELAXED); };
 		const std::uint64_t before = discarded();
 		__atomic_store_n(&area.reader.read[0],
 				 __atomic_load_n(&ring.closed, __ATOMIC_ACQUIRE) + 1 - ring.blocks, __ATOMIC_RELEASE);
-		for (int i = 0; i < enough && discarded() == before; ++i)
+		for (int i = 0; i < max_calls && discarded() == before; ++i)
 			::syscall(SYS_getppid);
 		discarded_.events = syscall_.events;
 		for (std::size_t i = 0; i < together_ && discarded() != before; ++i)
@@ -242,7 +242,7 @@ private:
 	}
 
 	// Whether events of this process are recorded.
-	void select(bool is_traced)
+	void trace_this_process(bool is_traced)
 	{
 		if (options_.filtering)
 			card_.trace_process(::getpid(), is_traced);
@@ -279,7 +279,7 @@ private:
 	RoundTrips trips_;
 	Faults faults_;
 	Calls calls_;
-	const std::uint64_t reset_place_ = offset_in_own_file(reinterpret_cast<std::uintptr_t>(&reset_here));
+	const std::uint64_t reset_offset_ = offset_in_own_file(reinterpret_cast<std::uintptr_t>(&reset_here));
 	Work sched_{"sched", {"sched_switch", "sched_waking"}, 2, [this] { return trips_.time(); }};
 	Work fault_{"fault", {"page_fault_user", "minor_fault"}, 1, [this] { return faults_.time(); }};
 	Work rejected_{"rejected", {"sys_enter", "sys_exit"}, 1, [this] { return calls_.time(); }};
@@ -288,12 +288,12 @@ private:
 	Work reset_{
 	    "reset", {}, 1, [this] { return card_.options().resets_at_function() ? time_resets() : calls_.time(); }};
 	std::vector<Work *> works_{&sched_, &fault_, &syscall_};
-	const Names others_ = {"sched_switch", "sched_waking", "page_fault_user", "minor_fault"};
+	const Names other_programs_ = {"sched_switch", "sched_waking", "page_fault_user", "minor_fault"};
 	std::size_t together_ = rounds_together;
 	std::future<void> grace_period_;
 };
 
-void add(Calibration &result, const char *what, const CalibratedCost &cost)
+void add_if_measured(Calibration &result, const char *what, const CalibratedCost &cost)
 {
 	if (cost.rounds > 0)
 		result.costs[what] = cost;
@@ -315,9 +315,9 @@ Calibration calibrate(BpfCard &card, const CalibrationOptions &options)
 	card.detach();
 	card.reset();
 	if (options.probes)
-		add(result, "function", card.time_function_event());
+		add_if_measured(result, "function", card.time_function_event());
 	try {
-		add(result, "sample", card.time_sample());
+		add_if_measured(result, "sample", card.time_sample());
 	} catch (const Error &) { // privileges were dropped: keep the result of the start
 	}
 	return result;

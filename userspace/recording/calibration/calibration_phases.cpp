@@ -76,8 +76,8 @@ void CalibrationPhases::run()
 	Clock::duration last = std::chrono::microseconds((min_length_us + max_length_us) / 2);
 	while (account_.number < max_phases) {
 		const auto pause = std::chrono::duration_cast<Clock::duration>(last * apart(random_));
-		const Clock::duration cheap = cpu_of_reading_ * readings * max_share_of_readings;
-		if (!wait_until(Clock::now() + std::max(pause, cheap)))
+		const Clock::duration min_pause = cpu_of_reading_ * readings * max_share_of_readings;
+		if (!wait_until(Clock::now() + std::max(pause, min_pause)))
 			return;
 		last = make_phase(std::chrono::microseconds(length_us(random_)));
 	}
@@ -112,8 +112,8 @@ void CalibrationPhases::resume(std::uint64_t since)
 // idle CPU may take seconds.
 void CalibrationPhases::show_quiet_cpus(std::uint64_t since) const
 {
-	cpu_set_t usual;
-	if (::sched_getaffinity(0, sizeof usual, &usual) != 0)
+	cpu_set_t allowed;
+	if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0)
 		return;
 	bool has_moved = false;
 	for (unsigned cpu = 0; cpu < std::min<unsigned>(card_.cpus(), CPU_SETSIZE); ++cpu) {
@@ -121,13 +121,13 @@ void CalibrationPhases::show_quiet_cpus(std::uint64_t since) const
 		if (!__atomic_load_n(&ring.opened, __ATOMIC_RELAXED) ||
 		    __atomic_load_n(&ring.last_time, __ATOMIC_RELAXED) > since)
 			continue;
-		cpu_set_t there;
-		CPU_ZERO(&there);
-		CPU_SET(cpu, &there);
-		has_moved |= ::sched_setaffinity(0, sizeof there, &there) == 0; // fails if the CPU is offline
+		cpu_set_t target;
+		CPU_ZERO(&target);
+		CPU_SET(cpu, &target);
+		has_moved |= ::sched_setaffinity(0, sizeof target, &target) == 0; // fails if the CPU is offline
 	}
 	if (has_moved)
-		::sched_setaffinity(0, sizeof usual, &usual);
+		::sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
 CalibrationPhases::Clock::duration CalibrationPhases::make_phase(Clock::duration length)
@@ -141,18 +141,18 @@ CalibrationPhases::Clock::duration CalibrationPhases::make_phase(Clock::duration
 	card_.suspend();
 	account_.detach_ms = std::max(account_.detach_ms, ms_since(start));
 	auto last_probe = std::async(std::launch::async, [this] { card_.wait_for_probes(); });
-	bool goes_on = wait_until(Clock::now() + settling);
-	if (goes_on)
+	bool continues = wait_until(Clock::now() + settling);
+	if (continues)
 		parts.without = measure(start + length, false, parts.threads);
 	last_probe.get();
 	resume(since);
 	const Clock::duration without_probes = Clock::now() - start;
-	goes_on = goes_on && parts.without.is_whole && wait_until(Clock::now() + settling);
+	continues = continues && parts.without.is_whole && wait_until(Clock::now() + settling);
 	show_quiet_cpus(since);
-	if (goes_on)
+	if (continues)
 		parts.after = measure(Clock::now() + length, true, parts.threads);
 	after_phase_();
-	if (goes_on && parts.after.is_whole)
+	if (continues && parts.after.is_whole)
 		phases_.push_back(std::move(parts));
 	return without_probes;
 }
@@ -172,7 +172,7 @@ PhasePart CalibrationPhases::part_of(const Part &part, const std::unordered_set<
 		result.progress[i] = difference(part.begin.count[i], part.end.count[i]);
 	if (!sums)
 		return result;
-	for (const auto &[id, number] : events_.of(part.number, threads)) {
+	for (const auto &[id, number] : events_.events_of(part.number, threads)) {
 		result.events += static_cast<double>(number);
 		for (const card::ClassRow &row : card::kernel_classes())
 			if (row.id == id)

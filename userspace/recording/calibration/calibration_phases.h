@@ -45,7 +45,7 @@ public:
 	}
 	void stop(); // leaves the probes attached
 	// From the drain thread: a closed block of a CPU's first ring.
-	void block(const std::byte *block) { events_.block(block); }
+	void count_block(const std::byte *block) { events_.count_block(block); }
 	PhaseCost finish(std::uint64_t lost) const;
 
 private:

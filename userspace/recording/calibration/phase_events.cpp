@@ -30,7 +30,7 @@ void PhaseEvents::count(std::uint64_t time, std::int32_t thread, unsigned id)
 		++std::prev(after)->events[{thread, id}];
 }
 
-void PhaseEvents::block(const std::byte *block)
+void PhaseEvents::count_block(const std::byte *block)
 {
 	edc_block header;
 	std::memcpy(&header, block, sizeof header);
@@ -57,8 +57,8 @@ void PhaseEvents::block(const std::byte *block)
 	}
 }
 
-std::map<unsigned, std::uint64_t> PhaseEvents::of(std::size_t part,
-						  const std::unordered_set<std::int32_t> &threads) const
+std::map<unsigned, std::uint64_t> PhaseEvents::events_of(std::size_t part,
+							 const std::unordered_set<std::int32_t> &threads) const
 {
 	const std::lock_guard guard(lock_);
 	std::map<unsigned, std::uint64_t> sums;

@@ -22,10 +22,11 @@ public:
 	std::size_t begin(std::uint64_t time);
 	void end(std::uint64_t time);
 
-	void block(const std::byte *block);
+	void count_block(const std::byte *block);
 
 	// After the last block: the events of these threads in a part, by class id.
-	std::map<unsigned, std::uint64_t> of(std::size_t part, const std::unordered_set<std::int32_t> &threads) const;
+	std::map<unsigned, std::uint64_t> events_of(std::size_t part,
+						    const std::unordered_set<std::int32_t> &threads) const;
 
 private:
 	struct Part {

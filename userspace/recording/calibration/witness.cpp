@@ -78,23 +78,23 @@ std::uint64_t outside(std::uint32_t time, const Bracket &bracket)
 }
 
 // The ring's write position: a block's number, and an offset in it if the block is open.
-struct Place {
+struct RingPosition {
 	std::uint64_t block = 0, pos = 0;
 };
 
-Place place_of(const edc_ring &ring)
+RingPosition position_of(const edc_ring &ring)
 {
-	return ring.end ? Place{ring.opened - 1, ring.pos} : Place{ring.opened, 0};
+	return ring.end ? RingPosition{ring.opened - 1, ring.pos} : RingPosition{ring.opened, 0};
 }
 
 // Compares the calls' tokens, which are in the ring of level 0 from `from` on, in the order of the calls.
-void compare_times(const BpfCard &card, unsigned cpu, Place from, const Brackets &brackets, CallWitness &found)
+void compare_times(const BpfCard &card, unsigned cpu, RingPosition from, const Brackets &brackets, CallWitness &found)
 {
 	static const auto words = payload_words();
 	const edc_ring &ring = card.area(cpu).level[0].ring;
 	std::size_t entries = 0, exits = 0;
 	std::uint64_t furthest = 0;
-	const auto take = [&](std::size_t &count, std::uint64_t token) {
+	const auto compare = [&](std::size_t &count, std::uint64_t token) {
 		if (count < brackets.size())
 			furthest = std::max(furthest, outside(edc_token_time(token), brackets[count]));
 		++count;
@@ -113,9 +113,9 @@ void compare_times(const BpfCard &card, unsigned cpu, Place from, const Brackets
 			if (words[id] == unknown_words)
 				return; // counters: of varying length
 			if (id == EDC_ID_SYS_ENTER)
-				take(entries, token);
+				compare(entries, token);
 			else if (id == EDC_ID_SYS_EXIT || id == EDC_ID_SYS_EXIT_LONG)
-				take(exits, token);
+				compare(exits, token);
 			at += 8 * (1 + words[id]);
 		}
 	}
@@ -140,7 +140,7 @@ CallWitness make_calls(const BpfCard &card, unsigned cpu, Brackets &brackets)
 	const long switches = switches_of_this_thread();
 	const std::uint64_t entries = seen(area, {EDC_ID_SYS_ENTER, EDC_ID_SYS_ENTER_COMPAT});
 	const std::uint64_t exits = seen(area, {EDC_ID_SYS_EXIT, EDC_ID_SYS_EXIT_LONG});
-	const Place place = place_of(area.level[0].ring);
+	const RingPosition position = position_of(area.level[0].ring);
 	for (Bracket &bracket : brackets) {
 		bracket.before = read_tsc();
 		::syscall(SYS_getppid);
@@ -151,7 +151,7 @@ CallWitness make_calls(const BpfCard &card, unsigned cpu, Brackets &brackets)
 	found.exits = seen(area, {EDC_ID_SYS_EXIT, EDC_ID_SYS_EXIT_LONG}) - exits;
 	found.alone = switches_of_this_thread() == switches;
 	if (comparable && found.alone)
-		compare_times(card, cpu, place, brackets, found);
+		compare_times(card, cpu, position, brackets, found);
 	if (converts)
 		found.allowed = std::max(error_before, clock_error(card.clock()));
 	return found;
@@ -166,13 +166,13 @@ CallWitness witness_on(const BpfCard &card, unsigned cpu)
 	return found;
 }
 
-bool probes(const BpfCard &card, const char *event)
+bool is_probed(const BpfCard &card, const char *event)
 {
 	return std::ranges::any_of(card.attached(), [&](const std::string &name) { return name.ends_with(event); });
 }
 
 // Only one CPU posts at a time, so that the others' rings do not fill up.
-std::vector<CallWitness> take_turns(const BpfCard &card)
+std::vector<CallWitness> witness_each_cpu(const BpfCard &card)
 {
 	cpu_set_t allowed;
 	std::memset(&allowed, 0xff, sizeof allowed);
@@ -202,8 +202,8 @@ std::vector<CallWitness> witness_calls(BpfCard &card, bool tp, bool filtering)
 		card.attach_only(tp, {"sys_enter", "sys_exit"});
 		if (filtering)
 			card.trace_process(::getpid());
-		if (probes(card, "sys_enter") && probes(card, "sys_exit"))
-			run_trial(std::max(::sched_getcpu(), 0), [&] { all = take_turns(card); });
+		if (is_probed(card, "sys_enter") && is_probed(card, "sys_exit"))
+			run_trial(std::max(::sched_getcpu(), 0), [&] { all = witness_each_cpu(card); });
 	} catch (const std::exception &) {
 		all.clear();
 	}

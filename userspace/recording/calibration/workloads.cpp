@@ -62,7 +62,7 @@ double Calls::time(int calls)
 	return ns(cpu_time() - start) / (calls + 1); // + 1: reading the clock is a call, too
 }
 
-RoundTrips::RoundTrips(int cpu) : there_(make_pipe(cannot_create)), back_(make_pipe(cannot_create))
+RoundTrips::RoundTrips(int cpu) : to_partner_(make_pipe(cannot_create)), from_partner_(make_pipe(cannot_create))
 {
 	std::latch ready(1);
 	partner_ = std::jthread([this, cpu, &ready] {
@@ -70,8 +70,8 @@ RoundTrips::RoundTrips(int cpu) : there_(make_pipe(cannot_create)), back_(make_p
 		::pthread_getcpuclockid(::pthread_self(), &partner_clock_);
 		ready.count_down();
 		char byte;
-		while (::read(there_.first.get(), &byte, 1) == 1)
-			if (::write(back_.second.get(), &byte, 1) != 1)
+		while (::read(to_partner_.first.get(), &byte, 1) == 1)
+			if (::write(from_partner_.second.get(), &byte, 1) != 1)
 				return;
 	});
 	ready.wait();
@@ -79,14 +79,15 @@ RoundTrips::RoundTrips(int cpu) : there_(make_pipe(cannot_create)), back_(make_p
 
 RoundTrips::~RoundTrips()
 {
-	there_.second.reset(); // ends the partner's read
+	to_partner_.second.reset(); // ends the partner's read
 }
 
 void RoundTrips::trips(int count)
 {
 	char byte = 1;
 	for (int i = 0; i < count; ++i)
-		if (::write(there_.second.get(), &byte, 1) != 1 || ::read(back_.first.get(), &byte, 1) != 1)
+		if (::write(to_partner_.second.get(), &byte, 1) != 1 ||
+		    ::read(from_partner_.first.get(), &byte, 1) != 1)
 			throw Error(errno, "the pipe for the calibration broke");
 }
 

@@ -49,7 +49,7 @@ private:
 	void trips(int count);
 
 	Units units_{25};
-	std::pair<Fd, Fd> there_, back_;
+	std::pair<Fd, Fd> to_partner_, from_partner_;
 	std::jthread partner_;
 	clockid_t partner_clock_ = 0;
 };

@@ -100,17 +100,17 @@ Sync own_now()
 
 // After a reboot, continues trace time by the elapsed real time, but not before existing periods (the system clock may
 // have been set back).
-void go_on_after_boot(const ClockDescription &clock, std::uint64_t end, EarlierLives &lives)
+void continue_after_boot(const ClockDescription &clock, std::uint64_t end, EarlierLives &lives)
 {
 	const Sync now = own_now();
 	const auto frequency = static_cast<long double>(clock.frequency_hz);
 	const long double zero_s =
 	    static_cast<long double>(clock.offset_s) + static_cast<long double>(clock.offset) / frequency;
 	const long double since_zero = (static_cast<long double>(now.realtime_ns) / 1e9L - zero_s) * frequency;
-	const std::uint64_t there =
+	const std::uint64_t elapsed =
 	    since_zero > 0 && since_zero < 0x1p63L ? static_cast<std::uint64_t>(std::llround(since_zero)) : 0;
 	const std::uint64_t first = (clock.steps.empty() ? end : std::max(end, clock.steps.back().time)) + 1;
-	const std::uint64_t time = std::max(there, first);
+	const std::uint64_t time = std::max(elapsed, first);
 	lives.time_shift = time - now.time;
 	const long double step_ns = (since_zero - static_cast<long double>(time)) / frequency * 1e9L;
 	if (step_ns <= -static_cast<long double>(RealTimeStep::smallest_ns) && step_ns > -0x1p63L)
@@ -182,7 +182,7 @@ void read_lives(const std::string &directory, const StatisticsOptions &options, 
 		lives.threads_since = before.threads_since;
 		find_step_between(before.start, lives);
 	} else {
-		go_on_after_boot(clock, last_of(ends), lives);
+		continue_after_boot(clock, latest_end(ends), lives);
 		lives.threads_since = own_now().time + lives.time_shift;
 	}
 	lives.lives = before.lives;
@@ -196,7 +196,7 @@ void read_lives(const std::string &directory, const StatisticsOptions &options, 
 
 } // namespace
 
-ClockDescription EarlierLives::moved(ClockDescription own) const
+ClockDescription EarlierLives::shifted(ClockDescription own) const
 {
 	const auto frequency = static_cast<long double>(own.frequency_hz);
 	const long double zero_s =
@@ -213,7 +213,7 @@ ClockDescription EarlierLives::moved(ClockDescription own) const
 	return own;
 }
 
-Contents EarlierLives::recording(Contents own) const
+Contents EarlierLives::with_lives(Contents own) const
 {
 	for (recording_file::Moment *moment : {&own.start, &own.end})
 		if (moment->time)
@@ -224,7 +224,7 @@ Contents EarlierLives::recording(Contents own) const
 	return own;
 }
 
-void EarlierLives::put_back(const std::string &directory) const
+void EarlierLives::restore(const std::string &directory) const
 {
 	for (const auto &[name, end] : ends_of_periods(directory))
 		if (!periods.contains(name))
@@ -242,7 +242,7 @@ bool has_statistics(const std::string &directory)
 	       read_recording(recording_file::text_in(directory)).has_value();
 }
 
-Fd go_on_in(const std::string &directory, const StatisticsOptions &options, EarlierLives &lives)
+Fd continue_in(const std::string &directory, const StatisticsOptions &options, EarlierLives &lives)
 {
 	Fd lock = lock_directory(directory);
 	read_lives(directory, options, lives);

@@ -33,16 +33,16 @@ struct EarlierLives {
 	std::set<std::uint64_t> ambiguous_cgroups; // ids that were another cgroup's in another life
 
 	// This life's clock, shifted to trace time.
-	ClockDescription moved(ClockDescription own) const;
+	ClockDescription shifted(ClockDescription own) const;
 	// This life's contents with `lives`, as written.
-	recording_file::Contents recording(recording_file::Contents own) const;
+	recording_file::Contents with_lives(recording_file::Contents own) const;
 	// Stream numbers are unique over all lives.
 	std::uint32_t first_stream() const { return static_cast<std::uint32_t>(lives.size()) << 20; }
 
 	// The earlier files that this life replaces, and existing periods.
 	std::string recording_text, description_text, names_text;
 	std::map<std::string, std::int64_t> periods; // how long ago each ended, in ns: see period_ages.h
-	void put_back(const std::string &directory) const;
+	void restore(const std::string &directory) const;
 };
 
 // Whether the directory has a trace of statistics that can be continued.
@@ -50,6 +50,6 @@ bool has_statistics(const std::string &directory);
 
 // Locks the directory. Throws Error if another recorder has it, it is a symbolic link, or its statistics differ in
 // period or format.
-Fd go_on_in(const std::string &directory, const StatisticsOptions &options, EarlierLives &lives);
+Fd continue_in(const std::string &directory, const StatisticsOptions &options, EarlierLives &lives);
 
 } // namespace monitor::record

@@ -38,7 +38,7 @@ PeriodEnds ends_of_periods(const std::string &directory)
 	return ends;
 }
 
-std::uint64_t last_of(const PeriodEnds &ends)
+std::uint64_t latest_end(const PeriodEnds &ends)
 {
 	std::uint64_t last = 0;
 	for (const auto &[name, end] : ends)

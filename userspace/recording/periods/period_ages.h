@@ -17,7 +17,7 @@ namespace monitor::record {
 // End of each file's period in trace time; none: damaged.
 using PeriodEnds = std::map<std::string, std::optional<std::uint64_t>>;
 PeriodEnds ends_of_periods(const std::string &directory);
-std::uint64_t last_of(const PeriodEnds &ends); // 0: no periods
+std::uint64_t latest_end(const PeriodEnds &ends); // 0: no periods
 
 // `boots`: the start of the first recording in each boot but the first. A damaged file is treated as one that ends now.
 PeriodFiles::Ages ages_of(const PeriodEnds &ends, const std::vector<std::uint64_t> &boots, std::uint64_t now,

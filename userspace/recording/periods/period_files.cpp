@@ -117,8 +117,8 @@ void PeriodFiles::run()
 		try {
 			write(*period);
 			remove_old(period->end_ns);
-			if (period->also)
-				period->also();
+			if (period->after_write)
+				period->after_write();
 		} catch (const std::exception &error) {
 			const std::lock_guard guard(lock_);
 			failure_ = sentence_of(error);

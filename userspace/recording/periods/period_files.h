@@ -40,8 +40,8 @@ public:
 		std::int64_t begin_wall_ns = 0; // for the name
 		std::int64_t end_ns = 0;        // by a clock that cannot be set; decides when to remove
 		std::vector<std::byte> blocks;
-		std::string description;    // new metadata of the trace; "": unchanged
-		std::function<void()> also; // called in the writing thread after the file exists
+		std::string description;           // new metadata of the trace; "": unchanged
+		std::function<void()> after_write; // called in the writing thread after the file exists
 	};
 
 	// Existing files by name: how long ago their periods ended.

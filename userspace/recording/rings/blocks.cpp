@@ -57,10 +57,10 @@ std::vector<BlockWrite> BlockPool::take_writes()
 	return std::exchange(writes_, {});
 }
 
-bool BlockPool::take(std::uint32_t &index, std::uint32_t left_over)
+bool BlockPool::take(std::uint32_t &index, std::uint32_t reserved)
 {
 	take_returned();
-	if (free_.size() <= left_over)
+	if (free_.size() <= reserved)
 		return false;
 	index = free_.back();
 	free_.pop_back();

@@ -55,8 +55,8 @@ public:
 	std::uint32_t blocks() const { return static_cast<std::uint32_t>(memory_.size() / EDC_BLOCK_SIZE); }
 
 	// Drain thread: takes a free block, the last one returned first (it is still in the cache); false if no more
-	// than `left_over` are free.
-	bool take(std::uint32_t &index, std::uint32_t left_over = 0);
+	// than `reserved` are free.
+	bool take(std::uint32_t &index, std::uint32_t reserved = 0);
 	// Drain thread: frees returned blocks, and returns their writes since the last call.
 	std::vector<BlockWrite> take_writes();
 	std::uint32_t free_blocks() const { return static_cast<std::uint32_t>(free_.size()); }

@@ -42,8 +42,8 @@ edc_clock_set next_line(const edc_clock_set &current, const Sync &sync, long dou
 {
 	const std::uint64_t from_ns = clock_ns(CLOCK_MONOTONIC) + ahead_ns;
 	const std::uint64_t base = edc_clock_at(&current, from_ns);
-	const long double there = static_cast<long double>(from_ns + horizon_ns - sync.monotonic_ns);
-	const long double target = static_cast<long double>(sync.time) + rate * there;
+	const long double ns_to_target = static_cast<long double>(from_ns + horizon_ns - sync.monotonic_ns);
+	const long double target = static_cast<long double>(sync.time) + rate * ns_to_target;
 	const long double steered = (target - static_cast<long double>(base)) / horizon_ns;
 	return line(from_ns, base, std::clamp(steered, rate * 0.999L, rate * 1.001L));
 }
@@ -102,7 +102,7 @@ void ClockSteering::start(const Sync &first, unsigned duration_ms)
 	const timespec end{static_cast<time_t>(end_ns / 1'000'000'000), static_cast<long>(end_ns % 1'000'000'000)};
 	::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nullptr);
 	const Sync second = read_sync(invariant_tsc_);
-	look_at_real_time(second);
+	find_real_time_step(second);
 	history_.push_back(second);
 	clock_.set[0] = line(second.monotonic_ns, second.time, slope());
 	__atomic_store_n(&clock_.newest, 0, __ATOMIC_RELEASE);
@@ -128,7 +128,7 @@ double ClockSteering::frequency_hz() const
 				   static_cast<long double>(to.monotonic_ns - first_.monotonic_ns));
 }
 
-void ClockSteering::look_at_real_time(const Sync &sync)
+void ClockSteering::find_real_time_step(const Sync &sync)
 {
 	const Sync &before = history_.back();
 	const auto step_ns = static_cast<std::int64_t>((sync.realtime_ns - sync.monotonic_ns) -
@@ -139,7 +139,7 @@ void ClockSteering::look_at_real_time(const Sync &sync)
 
 void ClockSteering::update(const Sync &sync)
 {
-	look_at_real_time(sync);
+	find_real_time_step(sync);
 	history_.push_back(sync);
 	while (history_.size() > 2 && sync.monotonic_ns - history_[1].monotonic_ns >= history_ns)
 		history_.pop_front();
@@ -166,8 +166,8 @@ namespace {
 
 // A request and its answer (the other CPU's TSC) in one cache line, for the shortest round trip.
 struct alignas(64) Exchange {
-	std::atomic<std::uint64_t> line{0};
-	static constexpr std::uint64_t question = 1, stop = 2; // 0: nothing yet; else: an answer
+	std::atomic<std::uint64_t> value{0};
+	static constexpr std::uint64_t request = 1, stop = 2; // 0: nothing yet; else: an answer
 };
 
 constexpr int rounds = 500;
@@ -175,23 +175,23 @@ constexpr std::uint64_t max_round_ticks = 1'000'000;
 constexpr auto max_comparison_time = std::chrono::milliseconds(40); // of two CPUs, in case one of them is busy
 
 // Real-time priority, if permitted.
-void go_first()
+void request_real_time_priority()
 {
 	sched_param highest{};
 	highest.sched_priority = 1;
 	::sched_setscheduler(0, SCHED_FIFO, &highest);
 }
 
-void answer(Exchange &exchange, unsigned cpu, std::latch &ready)
+void answer_requests(Exchange &exchange, unsigned cpu, std::latch &ready)
 {
-	go_first();
+	request_real_time_priority();
 	const bool is_pinned = card::pin_to(cpu);
 	ready.count_down();
 	if (!is_pinned)
 		return;
-	for (std::uint64_t line; (line = exchange.line.load(std::memory_order_acquire)) != Exchange::stop;)
-		if (line == Exchange::question)
-			exchange.line.compare_exchange_strong(line, read_tsc());
+	for (std::uint64_t value; (value = exchange.value.load(std::memory_order_acquire)) != Exchange::stop;)
+		if (value == Exchange::request)
+			exchange.value.compare_exchange_strong(value, read_tsc());
 }
 
 // Runs on `home`. The other thread inherits the creator's affinity, so `allowed` lets it start elsewhere. The creator
@@ -201,7 +201,7 @@ void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, recordi
 	Exchange exchange;
 	::sched_setaffinity(0, sizeof allowed, &allowed);
 	std::latch ready(1);
-	std::jthread other([&] { answer(exchange, cpu, ready); });
+	std::jthread other([&] { answer_requests(exchange, cpu, ready); });
 	card::pin_to(home);
 	ready.wait();
 	const auto deadline = std::chrono::steady_clock::now() + max_comparison_time;
@@ -209,18 +209,18 @@ void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, recordi
 	std::int64_t offset = 0;
 	for (int round = 0; round < rounds && std::chrono::steady_clock::now() < deadline; ++round) {
 		const std::uint64_t before = read_tsc();
-		exchange.line.store(Exchange::question, std::memory_order_release);
-		std::uint64_t theirs = Exchange::question, after = before;
-		while (theirs == Exchange::question && after - before < max_round_ticks) {
-			theirs = exchange.line.load(std::memory_order_acquire);
+		exchange.value.store(Exchange::request, std::memory_order_release);
+		std::uint64_t theirs = Exchange::request, after = before;
+		while (theirs == Exchange::request && after - before < max_round_ticks) {
+			theirs = exchange.value.load(std::memory_order_acquire);
 			after = read_tsc();
 		}
-		if (theirs == Exchange::question || after - before >= shortest)
+		if (theirs == Exchange::request || after - before >= shortest)
 			continue;
 		shortest = after - before;
 		offset = static_cast<std::int64_t>(theirs - (before + shortest / 2));
 	}
-	exchange.line.store(Exchange::stop, std::memory_order_release);
+	exchange.value.store(Exchange::stop, std::memory_order_release);
 	if (shortest == ~0ull)
 		return; // timeout
 	++skew.cpus_compared;
@@ -239,7 +239,7 @@ void compare_cpus(recording_file::TscSkew &skew)
 	::sched_setaffinity(0, sizeof allowed, &allowed);
 	if (::sched_getaffinity(0, sizeof allowed, &allowed) < 0)
 		return;
-	go_first();
+	request_real_time_priority();
 	unsigned home = 0;
 	while (home < CPU_SETSIZE && !CPU_ISSET(home, &allowed))
 		++home;

@@ -67,7 +67,7 @@ public:
 private:
 	long double slope() const;
 	edc_clock_set newest() const { return clock_.set[clock_.newest % EDC_CLOCK_SETS]; }
-	void look_at_real_time(const Sync &sync);
+	void find_real_time_step(const Sync &sync);
 
 	edc_clock &clock_;
 	bool invariant_tsc_;

@@ -25,7 +25,7 @@ constexpr int syncs_per_control_block = 10;        // if killed, at most the las
 Drain::Drain(card::CardMemory *card, card::UserCard *users, BlockPool &pool, ControlStream &control,
 	     ClockSteering &steering, Failure &failure)
     : card_(card), users_(users), push_user_([this](std::uint32_t stream, const std::byte *block) {
-	      return give(stream, block, buffering::kept_for_kernel(pool_.blocks()));
+	      return deliver(stream, block, buffering::kept_for_kernel(pool_.blocks()));
       }),
       pool_(pool), control_(control), log_(pool, control, steering.read_time()), steering_(steering), failure_(failure),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
@@ -95,7 +95,7 @@ bool Drain::half_full() const
 void Drain::run()
 {
 	pace_ = buffering::DrainPace(Clock::now());
-	if (every_)
+	if (periodic_call_)
 		next_call_ = first_call_.value_or(pace_.last_look() + interval_);
 	int syncs = 0;
 	if (!sink_) // with a sink it also analyses, which is not urgent
@@ -117,7 +117,7 @@ void Drain::run()
 			pace_.synced(Clock::now());
 		}
 		if (Clock::now() >= next_call_) {
-			every_(read_sync(steering_.invariant_tsc()));
+			periodic_call_(read_sync(steering_.invariant_tsc()));
 			next_call_ += interval_ * ((Clock::now() - next_call_) / interval_ + 1); // skip missed calls
 		}
 		push_pending();
@@ -129,7 +129,7 @@ void Drain::run()
 	}
 }
 
-void Drain::look()
+void Drain::drain_now()
 {
 	log_.enter();
 	log_.begin(stopping_.load(std::memory_order_relaxed) ? EDC_PASS_END : EDC_PASS_START);
@@ -142,12 +142,12 @@ void Drain::end_pass(unsigned fill, bool is_last, std::uint64_t latest)
 		log_.end(fill, stalled_, is_last, latest);
 }
 
-void Drain::set_every(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call,
-		      std::optional<Clock::time_point> first)
+void Drain::set_periodic_call(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call,
+			      std::optional<Clock::time_point> first)
 {
 	first_call_ = first;
 	interval_ = interval;
-	every_ = std::move(call);
+	periodic_call_ = std::move(call);
 }
 
 void Drain::sync()
@@ -159,10 +159,10 @@ void Drain::sync()
 	control_.sync(steering_, sync);
 }
 
-bool Drain::push(StreamNumber stream, const std::byte *block, std::uint32_t left_over)
+bool Drain::push(StreamNumber stream, const std::byte *block, std::uint32_t reserved)
 {
 	std::uint32_t index;
-	if (!pool_.take(index, left_over))
+	if (!pool_.take(index, reserved))
 		return false;
 	std::memcpy(pool_.at(index), block, EDC_BLOCK_SIZE);
 	pool_.give({index, stream});
@@ -170,11 +170,11 @@ bool Drain::push(StreamNumber stream, const std::byte *block, std::uint32_t left
 }
 
 // Gives the block to sink and writer. If either is full, the block stays in its ring; the sink recognizes a repeat.
-bool Drain::give(StreamNumber stream, const std::byte *block, std::uint32_t left_over)
+bool Drain::deliver(StreamNumber stream, const std::byte *block, std::uint32_t reserved)
 {
 	if (sink_ && !offer(stream, block))
 		return false;
-	if (written_ == Written::all && !push(stream, block, left_over))
+	if (written_ == Written::all && !push(stream, block, reserved))
 		return false;
 	log_.copied();
 	return true;
@@ -329,7 +329,7 @@ bool Drain::show_control()
 
 // The time until which the sink has all of the recorder's own blocks. It must process these before it has room for
 // more.
-std::uint64_t Drain::own_until()
+std::uint64_t Drain::own_complete_until()
 {
 	push_pending();
 	std::uint64_t until = ~std::uint64_t(0);
@@ -343,7 +343,7 @@ std::uint64_t Drain::own_until()
 
 void Drain::advance_sink()
 {
-	complete_before_ = std::min(complete_before_, own_until());
+	complete_before_ = std::min(complete_before_, own_complete_until());
 	if (pending_.size() > max_pending)
 		return;
 	horizon_ = std::max(horizon_, complete_before_);
@@ -353,7 +353,7 @@ void Drain::advance_sink()
 void Drain::finish_sink(const std::function<void()> &finish)
 {
 	for (bool is_done = false; !is_done;) {
-		const std::uint64_t until = own_until();
+		const std::uint64_t until = own_complete_until();
 		if (pending_.size() > max_pending)
 			std::this_thread::sleep_for(1ms);
 		else
@@ -382,7 +382,7 @@ bool Drain::take_closed(unsigned cpu, unsigned level, std::uint64_t closed)
 	__u64 &taken = card_->area(cpu).reader.read[level];
 	for (std::uint64_t read = taken; read < closed; ++read) {
 		const std::byte *block = card_->memory(cpu) + ring.first + read % ring.blocks * EDC_BLOCK_SIZE;
-		if (!give(static_cast<StreamNumber>(ring.stream_instance_id), block)) {
+		if (!deliver(static_cast<StreamNumber>(ring.stream_instance_id), block)) {
 			stalled_ = true;
 			return false;
 		}
@@ -395,7 +395,7 @@ bool Drain::take_closed(unsigned cpu, unsigned level, std::uint64_t closed)
 
 void Drain::push_or_wait(StreamNumber stream, const std::byte *block)
 {
-	while (!give(stream, block)) {
+	while (!deliver(stream, block)) {
 		pool_.wake();
 		if (sink_)
 			advance_sink();

@@ -48,7 +48,7 @@ public:
 
 	// Streams that are written to files. `own`: only the recorder's own stream, which the sink then does not get.
 	enum class Written : std::uint8_t { all, own, nothing };
-	// Offers every block to the sink, too. `names`: of existing streams. Call before start() and look().
+	// Offers every block to the sink, too. `names`: of existing streams. Call before start() and drain_now().
 	void set_sink(BlockSink &sink, std::vector<std::string> names, Written written);
 
 	// Called in the drain thread with each clock snapshot, before it is written.
@@ -58,11 +58,11 @@ public:
 	void set_on_kernel_block(std::function<void(const std::byte *)> call) { on_kernel_block_ = std::move(call); }
 
 	// Called in the drain thread with a clock snapshot at this interval; first at `first`, if given.
-	void set_every(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call,
-		       std::optional<std::chrono::steady_clock::time_point> first = {});
+	void set_periodic_call(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call,
+			       std::optional<std::chrono::steady_clock::time_point> first = {});
 
 	// Take what is closed now. Only while the thread does not run.
-	void look();
+	void drain_now();
 
 	// After the probes are detached: closed blocks, open ones, and an empty block that reports the last losses.
 	// `at_end` is called before the control stream ends, `finish_sink` when the sink has got everything.
@@ -97,8 +97,8 @@ private:
 	void end_pass(unsigned fill, bool is_last = false, std::uint64_t latest = no_time);
 	bool half_full() const;
 	void push_pending();
-	bool push(StreamNumber stream, const std::byte *block, std::uint32_t left_over = 0);
-	bool give(StreamNumber stream, const std::byte *block, std::uint32_t left_over = 0);
+	bool push(StreamNumber stream, const std::byte *block, std::uint32_t reserved = 0);
+	bool deliver(StreamNumber stream, const std::byte *block, std::uint32_t reserved = 0);
 	bool offer(StreamNumber stream, const std::byte *block);
 	StreamNumber make_stream(const std::string &name);
 	unsigned drain_all(bool last = false);
@@ -110,7 +110,7 @@ private:
 	std::uint64_t time_without_probes() const;
 	bool show_open_block(unsigned cpu, unsigned level);
 	bool show_control();
-	std::uint64_t own_until();
+	std::uint64_t own_complete_until();
 	void advance_sink();
 	void finish_sink(const std::function<void()> &finish);
 
@@ -118,7 +118,7 @@ private:
 	card::UserCard *users_;
 	Writer *writer_ = nullptr;
 	card::UserCard::Push push_user_, show_user_; // show_user_: with a sink only
-	std::function<void(const Sync &)> before_sync_, every_;
+	std::function<void(const Sync &)> before_sync_, periodic_call_;
 	std::chrono::nanoseconds interval_{0}; // of the periodic call
 	std::function<void(const std::byte *)> on_kernel_block_;
 	std::optional<Clock::time_point> first_call_;

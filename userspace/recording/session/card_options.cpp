@@ -113,7 +113,7 @@ std::vector<std::string> chosen_families(const Options &options)
 }
 
 void expect_families(const Options &options, const EventMatcher &matcher,
-		     const std::function<void(const std::string &)> &doubt)
+		     const std::function<void(const std::string &)> &warn)
 {
 	const std::vector<std::string> recorded =
 	    options.user_only ? std::vector<std::string>() : chosen_families(options);
@@ -123,11 +123,11 @@ void expect_families(const Options &options, const EventMatcher &matcher,
 	};
 	// Programs' events may have any field.
 	const bool has_programs = !options.command.empty() || options.everyone;
-	const auto need = [&](const std::string &what, const auto &is_about, bool may_be_of_programs) {
+	const auto expect_recorded = [&](const std::string &what, const auto &concerns, bool may_be_of_programs) {
 		std::vector<std::string> families;
 		for (const EventMatcher::Class &cls : matcher.classes) {
 			const std::string family = card::family_of(cls.name);
-			if (!is_about(cls))
+			if (!concerns(cls))
 				continue;
 			if (family.empty() || (is_in(recorded, family) && !is_in(left_out, cls.name)) ||
 			    (EDC_ALWAYS_KEPT(cls.id) && !options.user_only))
@@ -136,8 +136,8 @@ void expect_families(const Options &options, const EventMatcher &matcher,
 		}
 		for (const std::string &family : families) {
 			if (options.user_only) {
-				doubt(what + ": the kernel's events that it is about are not recorded: leave out "
-					     "--user-only, unless programs have such events");
+				warn(what + ": the kernel's events that it is about are not recorded: leave out "
+					    "--user-only, unless programs have such events");
 				return;
 			}
 			if (!options.families.empty())
@@ -149,7 +149,7 @@ void expect_families(const Options &options, const EventMatcher &matcher,
 							     what, family);
 			if (!may_be_of_programs)
 				throw Error(text);
-			doubt(text + ", which is not given; programs may have such events");
+			warn(text + ", which is not given; programs may have such events");
 		}
 	};
 	const MatcherRequest &request = options.matching->request;
@@ -166,15 +166,17 @@ void expect_families(const Options &options, const EventMatcher &matcher,
 		return [bits, bit](const EventMatcher::Class &cls) { return cls.*bits >> bit & 1; };
 	};
 	if (request.filter)
-		need("--filter", is_kept, has_programs);
+		expect_recorded("--filter", is_kept, has_programs);
 	for (std::size_t i = 0; i < request.counts.size(); ++i)
-		need("--count " + request.counts[i].name, has(&EventMatcher::Class::counts, i), has_programs);
+		expect_recorded("--count " + request.counts[i].name, has(&EventMatcher::Class::counts, i),
+				has_programs);
 	for (std::size_t i = 0; i < request.times.size(); ++i)
 		for (const std::size_t bit : {i, EDC_TIMES + i})
-			need("--time " + request.times[i].name, has(&EventMatcher::Class::belongs, bit), false);
+			expect_recorded("--time " + request.times[i].name, has(&EventMatcher::Class::belongs, bit),
+					false);
 	for (std::size_t i = 0; i < request.triggers.size(); ++i)
 		for (const std::size_t bit : {EDC_FIRST_INPUT + 2 * i, EDC_FIRST_INPUT + 2 * i + 1})
-			need(request.triggers[i].title(), has(&EventMatcher::Class::belongs, bit), false);
+			expect_recorded(request.triggers[i].title(), has(&EventMatcher::Class::belongs, bit), false);
 }
 
 card::CardOptions card_options(const Options &options, unsigned cpus, const Uuid &uuid, const EventMatcher *matcher)

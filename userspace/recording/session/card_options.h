@@ -17,9 +17,9 @@ std::vector<std::string> chosen_families(const Options &options);
 std::string why_no_samples(const Options &options);
 
 // Throws Error if a filter or count matches no class of the recorded families: a count of 0 would be wrong. If programs
-// may have such events, calls `doubt` with a message instead.
+// may have such events, calls `warn` with a message instead.
 void expect_families(const Options &options, const EventMatcher &matcher,
-		     const std::function<void(const std::string &)> &doubt);
+		     const std::function<void(const std::string &)> &warn);
 
 // `matcher`: nullptr: all events are kept.
 card::CardOptions card_options(const Options &options, unsigned cpus, const Uuid &uuid,

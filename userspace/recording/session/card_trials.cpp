@@ -23,7 +23,7 @@ using card::CostCheck;
 namespace {
 
 // Identifies the version of this program by its file.
-std::string own_program()
+std::string program_version()
 {
 	struct stat status {};
 	::stat("/proc/self/exe", &status);
@@ -43,10 +43,10 @@ std::string calibration_key(const card::CardOptions &options)
 	    options.sample_every_ns || !options.counters_in_set.empty() || !options.resets.empty() ||
 	    !options.functions.empty() || (options.stacks.any() && !options.stacks.of_command))
 		return "";
-	return fmt::format("{} {} {} cpus {} families {}{}{}{}{}", this_boot(), card::machine_and_card(), own_program(),
-			   options.cpus, fmt::join(options.families, ","), options.filtering ? " filtering" : "",
-			   options.overwriting ? " overwriting" : "", options.counts_only ? " counting" : "",
-			   options.stacks.of_command ? " sampled" : "");
+	return fmt::format("{} {} {} cpus {} families {}{}{}{}{}", this_boot(), card::machine_and_card(),
+			   program_version(), options.cpus, fmt::join(options.families, ","),
+			   options.filtering ? " filtering" : "", options.overwriting ? " overwriting" : "",
+			   options.counts_only ? " counting" : "", options.stacks.of_command ? " sampled" : "");
 }
 
 CardTrials::CardTrials(card::BpfCard &card, ClockSteering &clock, recording_file::Contents &file,
@@ -88,7 +88,7 @@ void CardTrials::calibrate(RecordedFunctions &functions, bool check_kept)
 		return;
 	}
 	card::Calibration measured = card::calibrate(card_, options_);
-	functions.calibrated(measured);
+	functions.add_costs(measured);
 	add_calibration(file_, measured);
 	if (file_.other_recorders.empty() && card::can_be_kept(measured))
 		kept_file_.write({.tp = options_.tp, .measured_s = now_s(), .measured = measured});

@@ -140,12 +140,12 @@ std::vector<DeviceIo> read_io(const std::string &file)
 }
 
 // Adds the group if it has a quota, or `always`.
-void add_group(Cgroups &to, const Hierarchy &in, const std::string &path, bool always)
+void add_group(Cgroups &to, const Hierarchy &hierarchy, const std::string &path, bool always)
 {
-	const std::string directory = in.mount + (path == "/" ? "" : path);
+	const std::string directory = hierarchy.mount + (path == "/" ? "" : path);
 	CgroupFigures group;
 	group.path = path;
-	read_quota(directory, in.version, group);
+	read_quota(directory, hierarchy.version, group);
 	if (!always && !group.quota_us)
 		return;
 	read_cpu_stat(directory, group);
@@ -157,7 +157,7 @@ void add_group(Cgroups &to, const Hierarchy &in, const std::string &path, bool a
 }
 
 // CPU time, so that the number of groups read does not depend on other load.
-std::uint64_t spent_ns()
+std::uint64_t cpu_time_ns()
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
@@ -169,7 +169,7 @@ std::vector<std::string> paths_below(const std::string &mount, std::uint64_t unt
 	std::vector<std::string> paths;
 	std::error_code gone;
 	fs::recursive_directory_iterator groups(mount, fs::directory_options::skip_permission_denied, gone), end;
-	for (; !gone && groups != end && spent_ns() < until_ns; groups.increment(gone))
+	for (; !gone && groups != end && cpu_time_ns() < until_ns; groups.increment(gone))
 		if (std::error_code ignored; groups->is_directory(ignored))
 			paths.push_back(groups->path().string().substr(mount.size()));
 	return paths;
@@ -181,31 +181,31 @@ Cgroups read_cgroups(pid_t command, const std::map<std::uint64_t, std::string> &
 		     std::chrono::microseconds patience)
 {
 	const std::uint64_t until_ns =
-	    spent_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(patience).count());
-	const Hierarchy in = hierarchy_with_quotas();
+	    cpu_time_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(patience).count());
+	const Hierarchy hierarchy = hierarchy_with_quotas();
 	Cgroups read;
-	read.hierarchy = in.version;
-	if (!in.version)
+	read.hierarchy = hierarchy.version;
+	if (!hierarchy.version)
 		return read;
 	std::set<std::string> known;
-	for (std::string path = command ? group_of(command, in.version) : ""; path.starts_with('/');
+	for (std::string path = command ? group_of(command, hierarchy.version) : ""; path.starts_with('/');
 	     path.resize(std::max<std::size_t>(path.rfind('/'), 1))) {
-		add_group(read, in, path, known.empty());
+		add_group(read, hierarchy, path, known.empty());
 		known.insert(path);
 		if (path == "/")
 			break;
 	}
 	std::vector<std::string> others;
-	if (in.version == 1)
-		others = paths_below(in.mount, until_ns);
+	if (hierarchy.version == 1)
+		others = paths_below(hierarchy.mount, until_ns);
 	else
 		std::ranges::transform(paths, std::back_inserter(others),
 				       [](const auto &group) { return group.second; });
-	const auto is_over = [&] { return read.groups.size() >= max_groups_read || spent_ns() >= until_ns; };
+	const auto is_over = [&] { return read.groups.size() >= max_groups_read || cpu_time_ns() >= until_ns; };
 	read.has_all = true;
 	for (const std::string &path : others)
 		if (read.has_all && !known.contains(path)) {
-			add_group(read, in, path, false);
+			add_group(read, hierarchy, path, false);
 			read.has_all = !is_over();
 		}
 	read.has_all &= !is_over();

@@ -31,7 +31,7 @@ std::string Description::text_with(const Classes &classes)
 
 std::string Description::text_of_files(const ClockDescription &own, const Classes &classes) const
 {
-	return text(lives_ ? lives_->moved(own) : own, classes);
+	return text(lives_ ? lives_->shifted(own) : own, classes);
 }
 
 void Description::write_again(const Classes &classes)

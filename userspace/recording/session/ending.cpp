@@ -56,8 +56,8 @@ bool Ending::handle_signals(Command *command)
 	return end;
 }
 
-std::string Ending::wait(Command *command, const Failure &failure, int look_ms,
-			 const std::function<std::string()> &look, const std::vector<pollfd> &more)
+std::string Ending::wait(Command *command, const Failure &failure, int check_ms,
+			 const std::function<std::string()> &check, const std::vector<pollfd> &more)
 {
 	start_timer();
 	for (;;) {
@@ -67,7 +67,7 @@ std::string Ending::wait(Command *command, const Failure &failure, int look_ms,
 					   {failure.fd(), POLLIN, 0},
 					   {stop_.get(), POLLIN, 0}};
 		fds.insert(fds.end(), more.begin(), more.end());
-		::poll(fds.data(), fds.size(), look_ms);
+		::poll(fds.data(), fds.size(), check_ms);
 		if (fds[0].revents && handle_signals(command))
 			return signal_reason_;
 		if (command && command->poll())
@@ -79,7 +79,7 @@ std::string Ending::wait(Command *command, const Failure &failure, int look_ms,
 			const std::lock_guard lock(mutex_);
 			return stop_reason_;
 		}
-		if (std::string reason = look(); !reason.empty())
+		if (std::string reason = check(); !reason.empty())
 			return reason;
 	}
 }

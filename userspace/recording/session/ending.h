@@ -31,10 +31,11 @@ public:
 	// Readable when a signal has come.
 	int signals_fd() const { return signals_.fd(); }
 
-	// Waits until the recording ends, and returns why. Calls look() at least every `look_ms` milliseconds (-1: only
-	// on events); it returns a reason to end, or "". `command` may be null. `more`: further descriptors to poll.
-	std::string wait(Command *command, const Failure &failure, int look_ms,
-			 const std::function<std::string()> &look, const std::vector<pollfd> &more = {});
+	// Waits until the recording ends, and returns why. Calls check() at least every `check_ms` milliseconds (-1:
+	// only on events); it returns a reason to end, or "". `command` may be null. `more`: further descriptors to
+	// poll.
+	std::string wait(Command *command, const Failure &failure, int check_ms,
+			 const std::function<std::string()> &check, const std::vector<pollfd> &more = {});
 	// Whether the command must be ended, too, because of stop() or the duration.
 	bool ends_command() const { return ends_command_; }
 	// Waits until the command has ended.

@@ -37,8 +37,8 @@ std::vector<std::size_t> costliest(const std::vector<FunctionLoad> &loads, doubl
 	return order;
 }
 
-std::vector<LeftOutFunction> FunctionBudget::look(std::chrono::steady_clock::time_point now,
-						  std::vector<FunctionLoad> all, double used)
+std::vector<LeftOutFunction> FunctionBudget::update(std::chrono::steady_clock::time_point now,
+						    std::vector<FunctionLoad> all, double used)
 {
 	left_out_.resize(all.size());
 	if (since_ == std::chrono::steady_clock::time_point{}) {

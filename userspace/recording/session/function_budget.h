@@ -39,8 +39,8 @@ public:
 	// Returns functions to drop from now on, each once. Decides once a second, or earlier if the budget of a second
 	// is spent. `all`: by function number; counts of dropped functions no longer change. `used`: CPU time of all
 	// processes since boot, in ns.
-	std::vector<LeftOutFunction> look(std::chrono::steady_clock::time_point now, std::vector<FunctionLoad> all,
-					  double used);
+	std::vector<LeftOutFunction> update(std::chrono::steady_clock::time_point now, std::vector<FunctionLoad> all,
+					    double used);
 
 private:
 	double share_;

@@ -33,7 +33,7 @@ std::vector<std::string> RecordedFunctions::environment(const std::string &direc
 	return functions::patch_environment(path);
 }
 
-void RecordedFunctions::calibrated(card::Calibration &calibration)
+void RecordedFunctions::add_costs(card::Calibration &calibration)
 {
 	if (const auto probed = calibration.costs.find("function"); probed != calibration.costs.end())
 		costs_.probed = probed->second;

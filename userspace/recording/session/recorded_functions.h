@@ -28,7 +28,7 @@ public:
 	std::vector<std::string> environment(const std::string &directory) const;
 
 	// Takes the measured cost of uprobe events, and adds that of patched functions.
-	void calibrated(card::Calibration &calibration);
+	void add_costs(card::Calibration &calibration);
 	// Summary before the start: functions and cost.
 	std::string summary() const { return functions::summary(found_.functions, costs_); }
 
@@ -38,7 +38,7 @@ public:
 	// Functions to drop now.
 	std::vector<LeftOutFunction> too_expensive()
 	{
-		return budget_->look(std::chrono::steady_clock::now(), loads(), used_cpu_ns());
+		return budget_->update(std::chrono::steady_clock::now(), loads(), used_cpu_ns());
 	}
 	const std::string &name(std::size_t number) const { return found_.functions[number].name; }
 	void leave_out(std::size_t number);

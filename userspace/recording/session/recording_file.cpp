@@ -157,7 +157,7 @@ void add_triggers(Contents &file, const std::vector<NamedTrigger> &triggers, con
 		file.triggers.push_back(trigger_info(triggers[i], accounts[i], acts[i]));
 	file.triggers_forgotten = fired.forgotten() + (users ? users->forgotten : 0);
 	file.triggers_without_token = fired.without_token();
-	file.triggers_until = fired.looked_until();
+	file.triggers_until = fired.checked_until();
 	file.unsampled = fired.unsampled();
 	file.pauses = fired.pauses();
 	if (users)

@@ -127,13 +127,13 @@ void Session::name_new_cgroups()
 }
 
 // Performs the actions of fired triggers.
-void Session::act()
+void Session::perform_actions()
 {
 	acts_->collect();
 	if (drain_)
 		threads_->list_after_pause(triggers_->pauses().number);
 	for (const Firing &firing : triggers_->take()) {
-		const NamedTrigger &trigger = triggers_->of(firing);
+		const NamedTrigger &trigger = triggers_->trigger_of(firing);
 		if (!firing.is_unnoted)
 			acts_->act(firing);
 		if (flight_)
@@ -153,17 +153,17 @@ void Session::add_triggers(Contents &file) const
 void Session::wait_for_end()
 {
 	const bool follows_command = stacks_ && options_.stacks.of_command;
-	const int look_ms = flight_ && triggers_      ? 1000
-			    : flight_                 ? -1
-			    : options_.max_bytes      ? 20
-			    : functions_.has_budget() ? 50
-			    : follows_command         ? 100
-			    : listener_.on_progress   ? 500
-						      : -1;
+	const int check_ms = flight_ && triggers_      ? 1000
+			     : flight_                 ? -1
+			     : options_.max_bytes      ? 20
+			     : functions_.has_budget() ? 50
+			     : follows_command         ? 100
+			     : listener_.on_progress   ? 500
+						       : -1;
 	const bool watches_cgroups = card_ && card_->new_cgroups() >= 0;
 	const bool watches_cpus = card_ && card_->late_cpus() >= 0;
 	auto next_progress = std::chrono::steady_clock::now();
-	const auto look = [&]() -> std::string {
+	const auto check = [&]() -> std::string {
 		if (failure_.reported()) {
 			result_.failed = true;
 			return failure_.text();
@@ -176,7 +176,7 @@ void Session::wait_for_end()
 		if (follows_command)
 			card_->follow_command();
 		if (triggers_)
-			act();
+			perform_actions();
 		description_->follow_clock();
 		if (!ended_by_.empty())
 			return ended_by_;
@@ -203,7 +203,7 @@ void Session::wait_for_end()
 		fds.push_back({card_->late_cpus(), POLLIN, 0});
 	if (description_->fd() >= 0)
 		fds.push_back({description_->fd(), POLLIN, 0});
-	result_.end_reason = ending_.wait(command_.get(), failure_, look_ms, look, fds);
+	result_.end_reason = ending_.wait(command_.get(), failure_, check_ms, check, fds);
 }
 
 // The command could not be started.
@@ -254,7 +254,7 @@ void Session::end_flight()
 {
 	if (triggers_) {
 		flight_->look_at_programs();
-		act();
+		perform_actions();
 	}
 	flight_->end(result_.end_reason);
 	Contents file = file_;
@@ -274,9 +274,9 @@ Sync Session::end_parts()
 	if (phases_)
 		phases_->stop();
 	drain_->stop();
-	drain_->look();
+	drain_->drain_now();
 	if (triggers_) { // the recorder's later tokens have later times
-		act();
+		perform_actions();
 		triggers_->write(*control_);
 		triggers_->stop();
 	}
@@ -289,7 +289,7 @@ Sync Session::end_parts()
 		file_.cgroups.end = read_cgroups(command_ ? command_->pid() : 0, cgroups_.paths(), patience_at_end);
 	}
 	write_tasks(true);
-	drain_->look();
+	drain_->drain_now();
 	if (counters_)
 		file_.counting->readings.end = counters_->read(true, steering_->invariant_tsc());
 	drain_->sync();
@@ -352,7 +352,7 @@ void Session::take_counts(const Sync &end)
 	if (matched_)
 		matched_->end(end, card_.get(), users_.get(), file_);
 	if (triggers_)
-		act();
+		perform_actions();
 	add_triggers(file_);
 	file_.recorder = {own_kernel_pid(),
 			  file_.recorder.cpu_ns,

@@ -61,7 +61,7 @@ public:
 private:
 	// session_start.cpp
 	void expect_possible() const;
-	void go_without_samples(const std::string &why);
+	void give_up_samples(const std::string &why);
 	void start_parts();
 	void start_recording();
 	void make_directory();
@@ -90,8 +90,8 @@ private:
 	void write_tasks(bool at_end);
 	KernelCounts read_counts_of_kernel();
 	void note_start();
-	void write_file() const { write_recording(lives_ ? lives_->recording(file_) : file_, result_.directory); }
-	void act();
+	void write_file() const { write_recording(lives_ ? lives_->with_lives(file_) : file_, result_.directory); }
+	void perform_actions();
 	void name_new_cgroups();
 	void add_triggers(Contents &file) const;
 	void wait_for_end();
@@ -149,7 +149,7 @@ private:
 	Uuid uuid_;
 	std::uint64_t cpu_before_ns_ = 0;
 	std::string why_no_samples_; // noted once the recording has started
-	bool dropped_ = false;
+	bool privileges_dropped_ = false;
 };
 
 } // namespace monitor::record

@@ -72,7 +72,7 @@ void Session::expect_possible() const
 }
 
 // Gives up the default samples of the command.
-void Session::go_without_samples(const std::string &why)
+void Session::give_up_samples(const std::string &why)
 {
 	options_.stacks = {};
 	why_no_samples_ = why;
@@ -82,7 +82,7 @@ void Session::start()
 {
 	expect_possible();
 	if (const std::string why = why_no_samples(options_); !why.empty())
-		go_without_samples(why);
+		give_up_samples(why);
 	make_directory();
 	try {
 		start_parts();
@@ -98,7 +98,7 @@ void Session::start()
 		command_.reset();
 		directory_lock_.reset();
 		std::optional<AsUser> as; // never remove a user's path as root
-		if (!dropped_)
+		if (!privileges_dropped_)
 			as.emplace(user_);
 		remove_directory();
 		throw;
@@ -146,14 +146,14 @@ void Session::start_parts()
 		if (!options_.stacks.of_command)
 			throw;
 		card_->stop_stack_timers();
-		go_without_samples(error.what());
+		give_up_samples(error.what());
 	}
 	if (card_)
 		prepare_late_cpus();
 	raise_file_limit();
 	drop_privileges(user_);
 	file_.confined = confine_to(result_.directory);
-	dropped_ = true;
+	privileges_dropped_ = true;
 	if (stacks_)
 		stacks_->start(result_.directory + "/.monitor");
 	if (options_.calibrates_in_phases)
@@ -164,7 +164,7 @@ void Session::start_parts()
 	else
 		start_recording();
 	if (triggers_)
-		act(); // actions of triggers at the start
+		perform_actions(); // actions of triggers at the start
 	if (command_)
 		result_.exec_error = command_->go();
 	if (phases_ && !result_.exec_error)
@@ -179,7 +179,7 @@ void Session::start_parts()
 void Session::remove_directory() const
 {
 	if (lives_)
-		lives_->put_back(result_.directory);
+		lives_->restore(result_.directory);
 	else
 		remove_trace_directory(result_.directory);
 }
@@ -191,7 +191,7 @@ void Session::make_directory()
 	if (options_.output.empty()) {
 		directory_lock_ = make_default_directory(options_.command, result_.directory);
 	} else if (options_.statistics && !options_.force && has_statistics(options_.output)) {
-		directory_lock_ = go_on_in(options_.output, *options_.statistics, lives_.emplace());
+		directory_lock_ = continue_in(options_.output, *options_.statistics, lives_.emplace());
 		uuid_ = lives_->uuid;
 		cgroups_.set_earlier(*lives_);
 		notify(fmt::format("{} has the statistics of {} before: this one goes on there", options_.output,
@@ -300,7 +300,7 @@ void Session::load_card()
 	} catch (const Error &error) {
 		if (!options_.stacks.of_command)
 			throw;
-		go_without_samples(error.what());
+		give_up_samples(error.what());
 		return load_card();
 	}
 	if (counters_)
@@ -475,11 +475,11 @@ void Session::start_streams()
 			threads_->write_listed(*control_);
 	});
 	if (matched_ && options_.matching->every_ns)
-		drain_->set_every(std::chrono::nanoseconds(options_.matching->every_ns), [this](const Sync &sync) {
-			matched_->write(*control_, sync, card_.get(), users_.get());
-		});
+		drain_->set_periodic_call(
+		    std::chrono::nanoseconds(options_.matching->every_ns),
+		    [this](const Sync &sync) { matched_->write(*control_, sync, card_.get(), users_.get()); });
 	if (phases_)
-		drain_->set_on_kernel_block([this](const std::byte *block) { phases_->block(block); });
+		drain_->set_on_kernel_block([this](const std::byte *block) { phases_->count_block(block); });
 	drain_->set_writer(*writer_);
 }
 
@@ -541,7 +541,7 @@ void Session::start_recording()
 		file_.cgroups.start = read_cgroups(command_ ? command_->pid() : 0, cgroups_.paths(), patience_at_start);
 	}
 	write_tasks(false);
-	drain_->look();
+	drain_->drain_now();
 	if (states_ && states_->list_of_threads())
 		states_->list_of_threads()->flush();
 	control_->flush();
@@ -560,7 +560,7 @@ void Session::start_counting()
 	drain_->sync();
 	note_start();
 	counted_->start(result_.directory, steering_->last(), lives_ ? lives_->periods : PeriodFiles::Ages());
-	drain_->set_every(
+	drain_->set_periodic_call(
 	    std::chrono::nanoseconds(options_.statistics->period_ns),
 	    [this](const Sync &sync) { counted_->end_period(sync); }, counted_->due());
 }

@@ -37,27 +37,27 @@ std::vector<std::string> fields_of(const edc_firing &firing)
 	if (row == rows.end())
 		return all;
 	const std::uint64_t argument = firing.event >> 16;
-	unsigned at_argument = 0, at = 0; // bits
+	unsigned argument_bit = 0, payload_bit = 0;
 	for (const card::ClassField &field : row->fields) {
-		const bool in_argument = at_argument < 16;
-		unsigned &place = in_argument ? at_argument : at;
+		const bool in_argument = argument_bit < 16;
+		unsigned &bit = in_argument ? argument_bit : payload_bit;
 		if (field.bits == 128) { // a name
 			char name[17] = {};
-			if (place + field.bits <= sizeof firing.words * 8)
-				std::memcpy(name, reinterpret_cast<const char *>(firing.words) + place / 8, 16);
+			if (bit + field.bits <= sizeof firing.words * 8)
+				std::memcpy(name, reinterpret_cast<const char *>(firing.words) + bit / 8, 16);
 			all.push_back(fmt::format("{}={}", field.name, name));
-		} else if (in_argument || place + field.bits <= sizeof firing.words * 8) {
-			const std::uint64_t word = in_argument ? argument : firing.words[place / 64];
+		} else if (in_argument || bit + field.bits <= sizeof firing.words * 8) {
+			const std::uint64_t word = in_argument ? argument : firing.words[bit / 64];
 			all.push_back(
 			    fmt::format("{}={}", field.name,
-					text_of(field, word >> place % 64 & (~std::uint64_t(0) >> (64 - field.bits)))));
+					text_of(field, word >> bit % 64 & (~std::uint64_t(0) >> (64 - field.bits)))));
 		}
-		place += field.bits;
+		bit += field.bits;
 	}
 	return all;
 }
 
-std::vector<std::string> fields_of(const edc_firing &firing, const card::UserClass &of)
+std::vector<std::string> fields_of(const edc_firing &firing, const card::UserClass &cls)
 {
 	std::vector<std::string> all;
 	const auto add = [&all](const card::UserField &field, std::uint64_t bits) {
@@ -69,9 +69,9 @@ std::vector<std::string> fields_of(const edc_firing &firing, const card::UserCla
 					      ? label->first
 					      : text_of({field.name.c_str(), field.kind.c_str(), width}, bits)));
 	};
-	add(of.argument, firing.event >> 16);
+	add(cls.argument, firing.event >> 16);
 	unsigned at = 0; // words
-	for (const card::UserField &field : of.payload) {
+	for (const card::UserField &field : cls.payload) {
 		const unsigned words = field.words();
 		if (at + words > std::size(firing.words))
 			break;

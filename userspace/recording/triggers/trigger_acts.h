@@ -47,6 +47,6 @@ private:
 
 // "NAME=VALUE" of each field of the event that fired, in the order of its class.
 std::vector<std::string> fields_of(const edc_firing &firing);
-std::vector<std::string> fields_of(const edc_firing &firing, const card::UserClass &of);
+std::vector<std::string> fields_of(const edc_firing &firing, const card::UserClass &cls);
 
 } // namespace monitor::record

@@ -22,17 +22,17 @@ constexpr std::size_t max_reactions = 4096; // of each trigger
 constexpr std::uint64_t never = ~std::uint64_t(0);
 // Interval between looks, so that permanent firing does not keep the recorder awake. Longer if only its own system
 // calls fire.
-constexpr std::uint64_t min_pause_ns = 1'000'000, max_pause_ns = 10'000'000;
+constexpr std::uint64_t min_take_interval_ns = 1'000'000, max_take_interval_ns = 10'000'000;
 constexpr std::uint64_t min_sample_interval_ns = 1'000'000; // each sample interrupts all CPUs
 constexpr std::size_t max_from_programs = 65536;            // pending firings; more are only counted
 
 // Interval of looking for absent events, and so the maximum delay of noticing.
-std::uint64_t look_every_ns(const NamedTrigger &trigger)
+std::uint64_t check_interval_ns(const NamedTrigger &trigger)
 {
 	return std::clamp<std::uint64_t>(trigger.within_ns / 8, 10'000'000, 1'000'000'000);
 }
 
-edc_firing noted(const card::ProgramFiring &fired)
+edc_firing firing_of(const card::ProgramFiring &fired)
 {
 	edc_firing noted{};
 	noted.time = fired.time;
@@ -62,12 +62,12 @@ Triggers::Triggers(const std::vector<NamedTrigger> &triggers, card::BpfCard &car
 	if (!timer_ || !program_wakeup_)
 		throw Error(errno, "cannot watch the time");
 	for (const NamedTrigger &trigger : triggers_)
-		next_look_ns_.push_back(trigger.kind == EDC_TRIGGER_START   ? since.monotonic_ns
-					: trigger.kind == EDC_TRIGGER_EVERY ? since.monotonic_ns + trigger.within_ns
-					: trigger.kind == EDC_TRIGGER_MISSING
-					    ? since.monotonic_ns + look_every_ns(trigger)
-					    : never);
-	set_timer(*std::ranges::min_element(next_look_ns_));
+		next_check_ns_.push_back(trigger.kind == EDC_TRIGGER_START   ? since.monotonic_ns
+					 : trigger.kind == EDC_TRIGGER_EVERY ? since.monotonic_ns + trigger.within_ns
+					 : trigger.kind == EDC_TRIGGER_MISSING
+					     ? since.monotonic_ns + check_interval_ns(trigger)
+					     : never);
+	set_timer(*std::ranges::min_element(next_check_ns_));
 }
 
 void Triggers::set_timer(std::uint64_t monotonic_ns) const
@@ -95,13 +95,13 @@ void Triggers::fire(std::size_t trigger, std::uint64_t began, std::uint64_t key,
 	firing.noted.tgid = -1;
 	accounts_[trigger].fired++;
 	const std::lock_guard guard(lock_);
-	stop_or_start(firing, at.time);
+	pause_or_resume(firing, at.time);
 	to.push_back(firing);
 	to_write_.push_back(firing);
 }
 
 // As probes do. Under the lock.
-void Triggers::stop_or_start(Firing &firing, std::uint64_t time)
+void Triggers::pause_or_resume(Firing &firing, std::uint64_t time)
 {
 	if (triggers_[firing.trigger].stops())
 		card_.pause_storing(time);
@@ -138,26 +138,26 @@ Pauses Triggers::pauses() const
 }
 
 // Fires triggers by time: `every`, and absent events.
-void Triggers::look_at_time(const Sync &now, std::vector<Firing> &to)
+void Triggers::fire_by_time(const Sync &now, std::vector<Firing> &to)
 {
 	eventfd_t times;
 	::eventfd_read(timer_.get(), &times);
 	if (is_over_)
 		return;
-	looked_until_ = now.time;
+	checked_until_ = now.time;
 	for (std::size_t i = 0; i < triggers_.size(); ++i) {
 		const NamedTrigger &trigger = triggers_[i];
-		if (now.monotonic_ns < next_look_ns_[i])
+		if (now.monotonic_ns < next_check_ns_[i])
 			continue;
 		switch (trigger.kind) {
 		case EDC_TRIGGER_START:
 			fire(i, 0, 0, now, to);
-			next_look_ns_[i] = never;
+			next_check_ns_[i] = never;
 			break;
 		case EDC_TRIGGER_EVERY: // if late by more than a period, skips periods
 			fire(i, 0, 0, now, to);
-			next_look_ns_[i] +=
-			    ((now.monotonic_ns - next_look_ns_[i]) / trigger.within_ns + 1) * trigger.within_ns;
+			next_check_ns_[i] +=
+			    ((now.monotonic_ns - next_check_ns_[i]) / trigger.within_ns + 1) * trigger.within_ns;
 			break;
 		default: {
 			const std::uint64_t within =
@@ -165,11 +165,11 @@ void Triggers::look_at_time(const Sync &now, std::vector<Firing> &to)
 			for (const edc_pending_start &missed :
 			     card_.take_overdue(static_cast<unsigned>(i), now.time - std::min(now.time, within)))
 				fire(i, missed.begin, missed.key, now, to);
-			next_look_ns_[i] = now.monotonic_ns + look_every_ns(trigger);
+			next_check_ns_[i] = now.monotonic_ns + check_interval_ns(trigger);
 		}
 		}
 	}
-	set_timer(*std::ranges::min_element(next_look_ns_));
+	set_timer(*std::ranges::min_element(next_check_ns_));
 }
 
 // Finds triggers whose firings were not noted for lack of room; reports each once.
@@ -221,13 +221,13 @@ void Triggers::add(const std::vector<card::ProgramFiring> &fired)
 			continue;
 		}
 		firing.by = Firing::By::program;
-		firing.noted = noted(one);
+		firing.noted = firing_of(one);
 		if (one.event)
 			firing.cpu = one.event->at.cpu;
 		firing.at = now;
-		stop_or_start(firing, now.time);
+		pause_or_resume(firing, now.time);
 		to_write_.push_back(firing);
-		firing.at = at(one.time, now);
+		firing.at = sync_at(one.time, now);
 		from_programs_.push_back(firing);
 	}
 	::eventfd_write(program_wakeup_.get(), 1);
@@ -243,7 +243,7 @@ void Triggers::take_from_programs(std::vector<Firing> &to)
 }
 
 // All clocks at an earlier trace time.
-Sync Triggers::at(std::uint64_t time, const Sync &now) const
+Sync Triggers::sync_at(std::uint64_t time, const Sync &now) const
 {
 	const std::uint64_t ticks = now.time - std::min(now.time, time);
 	const auto ns = static_cast<std::uint64_t>(static_cast<double>(ticks) * 1e9 / frequency_hz_);
@@ -266,7 +266,7 @@ void Triggers::restore_texts(edc_firing &noted) const
 }
 
 // A copy is whole if its entry's number is the same before and after.
-void Triggers::take_from(unsigned cpu, std::vector<Firing> &to)
+void Triggers::take_from_cpu(unsigned cpu, std::vector<Firing> &to)
 {
 	const edc_firings &firings = card_.area(cpu).firings;
 	__u64 &taken = card_.area(cpu).reader.firings;
@@ -315,14 +315,14 @@ void Triggers::sample(const std::vector<Firing> &firings)
 
 std::vector<Firing> Triggers::take()
 {
-	const std::uint64_t since_ns = clock_ns(CLOCK_MONOTONIC) - looked_ns_;
-	if (since_ns < pause_ns_)
-		std::this_thread::sleep_for(std::chrono::nanoseconds(pause_ns_ - since_ns));
-	looked_ns_ = clock_ns(CLOCK_MONOTONIC);
+	const std::uint64_t since_ns = clock_ns(CLOCK_MONOTONIC) - taken_ns_;
+	if (since_ns < min_interval_ns_)
+		std::this_thread::sleep_for(std::chrono::nanoseconds(min_interval_ns_ - since_ns));
+	taken_ns_ = clock_ns(CLOCK_MONOTONIC);
 	card_.heard_firings();
 	Sync now = read_sync(invariant_tsc_);
 	std::vector<Firing> firings;
-	look_at_time(now, firings);
+	fire_by_time(now, firings);
 	const std::size_t by_clock = firings.size();
 	take_from_programs(firings);
 	for (std::size_t i = by_clock; i < firings.size(); ++i)
@@ -331,10 +331,10 @@ std::vector<Firing> Triggers::take()
 	for (std::size_t known = ~std::size_t(0); known != firings.size();) {
 		known = firings.size();
 		for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
-			take_from(cpu, firings);
+			take_from_cpu(cpu, firings);
 		now = read_sync(invariant_tsc_);
 		for (std::size_t i = known; i < firings.size(); ++i) {
-			firings[i].at = at(firings[i].noted.time, now);
+			firings[i].at = sync_at(firings[i].noted.time, now);
 			note_reaction(firings[i], now);
 		}
 		if (firings.size() > std::size_t(64) * EDC_FIRINGS)
@@ -347,7 +347,7 @@ std::vector<Firing> Triggers::take()
 	const bool is_own = !firings.empty() && std::ranges::all_of(firings, [](const Firing &firing) {
 		return firing.by == Firing::By::probe && firing.noted.tgid == own_kernel_pid();
 	});
-	pause_ns_ = is_own ? std::min(2 * pause_ns_, max_pause_ns) : min_pause_ns;
+	min_interval_ns_ = is_own ? std::min(2 * min_interval_ns_, max_take_interval_ns) : min_take_interval_ns;
 	std::ranges::stable_sort(firings, {}, [](const Firing &firing) { return firing.at.time; });
 	return firings;
 }

@@ -84,25 +84,25 @@ public:
 	// Stops firing by time. Call directly after take().
 	void stop() { is_over_ = true; }
 	// Trace time of the last look: absences until then have fired.
-	std::uint64_t looked_until() const { return looked_until_; }
+	std::uint64_t checked_until() const { return checked_until_; }
 
-	const NamedTrigger &of(const Firing &firing) const { return triggers_[firing.trigger]; }
+	const NamedTrigger &trigger_of(const Firing &firing) const { return triggers_[firing.trigger]; }
 	// By trigger.
 	std::vector<TriggerAccount> accounts() const;
 	// First events that triggers had no room to store.
 	std::uint64_t forgotten() const;
 
 private:
-	void take_from(unsigned cpu, std::vector<Firing> &to);
+	void take_from_cpu(unsigned cpu, std::vector<Firing> &to);
 	void restore_texts(edc_firing &noted) const;
 	void note_reaction(const Firing &firing, const Sync &now);
-	Sync at(std::uint64_t time, const Sync &now) const;
+	Sync sync_at(std::uint64_t time, const Sync &now) const;
 
 	std::uint64_t fired(std::size_t trigger) const;
 	void sample(const std::vector<Firing> &firings);
 	void find_unnoted(const Sync &now, std::vector<Firing> &to);
-	void stop_or_start(Firing &firing, std::uint64_t time);
-	void look_at_time(const Sync &now, std::vector<Firing> &to);
+	void pause_or_resume(Firing &firing, std::uint64_t time);
+	void fire_by_time(const Sync &now, std::vector<Firing> &to);
 	void take_from_programs(std::vector<Firing> &to);
 	void fire(std::size_t trigger, std::uint64_t began, std::uint64_t key, const Sync &at, std::vector<Firing> &to);
 	void set_timer(std::uint64_t monotonic_ns) const;
@@ -113,16 +113,16 @@ private:
 	const bool invariant_tsc_;
 	const double frequency_hz_;
 	Fd timer_, program_wakeup_;
-	std::vector<std::uint64_t> next_look_ns_; // by trigger, monotonic: when to look at the time; ~0: never
-	mutable std::mutex lock_;                 // of:
+	std::vector<std::uint64_t> next_check_ns_; // by trigger, monotonic: when to look at the time; ~0: never
+	mutable std::mutex lock_;                  // of:
 	std::vector<Firing> to_write_, from_programs_;
 	std::vector<std::uint64_t> fired_by_programs_; // by trigger
 	std::uint64_t without_token_ = 0;
-	Pauses ended_;                                       // not by probes
-	std::uint64_t sampled_ns_ = 0;                       // monotonic: the last sample of all CPUs
-	std::uint64_t looked_ns_ = 0, pause_ns_ = 1'000'000; // monotonic; before the next look
+	Pauses ended_;                                             // not by probes
+	std::uint64_t sampled_ns_ = 0;                             // monotonic: the last sample of all CPUs
+	std::uint64_t taken_ns_ = 0, min_interval_ns_ = 1'000'000; // monotonic; before the next look
 	bool is_over_ = false;
-	std::uint64_t looked_until_ = 0;
+	std::uint64_t checked_until_ = 0;
 	std::vector<TriggerAccount> accounts_;
 	std::vector<std::uint64_t> seen_fired_; // by trigger: at the last look
 	std::array<std::size_t, EDC_TRIGGERS> next_reaction_{};
