@@ -83,7 +83,7 @@ public:
 			into.data = *data;
 			into.data_bytes = instruction_size;
 		}
-		take_flow(address, instruction, into);
+		set_flow(address, instruction, into);
 		return true;
 	}
 
@@ -104,7 +104,7 @@ public:
 private:
 	static constexpr std::uint32_t nop = 0xd503201f;
 
-	static void take_flow(std::uint64_t address, std::uint32_t instruction, Instruction &into)
+	static void set_flow(std::uint64_t address, std::uint32_t instruction, Instruction &into)
 	{
 		using Flow = Instruction::Flow;
 		if (is_return(instruction) || is_authenticated_return(instruction)) {
