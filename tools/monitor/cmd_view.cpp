@@ -114,7 +114,7 @@ void write_page(const view::Picture &picture, const std::string &path)
 // Returns when it is interrupted.
 void serve(const ViewArguments &arguments, const HttpServer::Answer &answer, const std::function<void()> &stop)
 {
-	const sigset_t end_signals = that_end({SIGINT, SIGTERM, SIGHUP});
+	const sigset_t end_signals = terminating_signals({SIGINT, SIGTERM, SIGHUP});
 	HttpServer server(arguments.port, random_hex(128), answer);
 	std::optional<RedirectFile> redirect;
 	if (!arguments.no_browser && has_desktop())
@@ -187,7 +187,7 @@ std::vector<view::Hosts::Recording> open_collection(const std::string &directory
 // Blocks, for all threads, the signals that serve() waits for.
 void block_end_signals()
 {
-	const sigset_t end_signals = that_end({SIGINT, SIGTERM, SIGHUP});
+	const sigset_t end_signals = terminating_signals({SIGINT, SIGTERM, SIGHUP});
 	::pthread_sigmask(SIG_BLOCK, &end_signals, nullptr);
 }
 

@@ -42,7 +42,8 @@ void become_helper(pid_t parent)
 		::_exit(0);
 }
 
-pid_t start_helper(const std::vector<int> &kept, const std::function<void()> &drop, const std::function<void()> &serve)
+pid_t start_helper(const std::vector<int> &kept, const std::function<void()> &drop_privileges,
+		   const std::function<void()> &serve)
 {
 	constexpr int first = 3;
 	const auto end = first + static_cast<int>(kept.size());
@@ -50,13 +51,13 @@ pid_t start_helper(const std::vector<int> &kept, const std::function<void()> &dr
 	if (child != 0)
 		return child;
 	try {
-		std::vector<int> high; // so that they do not overwrite each other
+		std::vector<int> moved; // beyond the final numbers, so that dup2() closes none of them
 		for (const int fd : kept)
-			high.push_back(::fcntl(fd, F_DUPFD, end));
-		for (std::size_t i = 0; i < high.size(); ++i)
-			::dup2(high[i], first + static_cast<int>(i));
+			moved.push_back(::fcntl(fd, F_DUPFD, end));
+		for (std::size_t i = 0; i < moved.size(); ++i)
+			::dup2(moved[i], first + static_cast<int>(i));
 		::syscall(SYS_close_range, end, ~0u, 0);
-		drop();
+		drop_privileges();
 		become_helper(parent);
 		serve();
 	} catch (...) {
@@ -64,11 +65,11 @@ pid_t start_helper(const std::vector<int> &kept, const std::function<void()> &dr
 	::_exit(1);
 }
 
-std::optional<int> wait_for_end(pid_t child, std::chrono::milliseconds at_most)
+std::optional<int> wait_for_end(pid_t child, std::chrono::milliseconds timeout)
 {
 	using Clock = std::chrono::steady_clock;
 	const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-	const auto end = Clock::now() + at_most;
+	const auto end = Clock::now() + timeout;
 	for (;;) {
 		const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
 		pollfd ended{process.get(), POLLIN, 0};
@@ -83,10 +84,10 @@ std::optional<int> wait_for_end(pid_t child, std::chrono::milliseconds at_most)
 
 void end_process(pid_t child)
 {
-	constexpr std::chrono::milliseconds between(20);
+	constexpr std::chrono::milliseconds retry_interval(20);
 	for (int tries = 0; tries < 50; ++tries) {
 		::kill(child, SIGKILL);
-		if (wait_for_end(child, between) || ::waitpid(child, nullptr, WNOHANG) < 0)
+		if (wait_for_end(child, retry_interval) || ::waitpid(child, nullptr, WNOHANG) < 0)
 			return;
 	}
 }

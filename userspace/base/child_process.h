@@ -23,12 +23,13 @@ std::pair<Fd, Fd> make_socket_pair(int type, const char *refusal);
 // signals (from a terminal, a stopped service, pkill(1)) except SIGKILL.
 void become_helper(pid_t parent);
 
-// Forks a helper whose descriptors are 0 to 2 and `kept`, as 3, 4 and so on. `drop` gives up privileges; the helper
-// exits after `serve`, or if either throws. Call before other threads exist. -1: error, see errno.
-pid_t start_helper(const std::vector<int> &kept, const std::function<void()> &drop, const std::function<void()> &serve);
+// Forks a helper whose descriptors are 0 to 2 and `kept`, as 3, 4 and so on. `drop_privileges` gives up privileges; the
+// helper exits after `serve`, or if either throws. Call before other threads exist. -1: error, see errno.
+pid_t start_helper(const std::vector<int> &kept, const std::function<void()> &drop_privileges,
+		   const std::function<void()> &serve);
 
 // The child's status as in waitpid(2), if it exits in time.
-std::optional<int> wait_for_end(pid_t child, std::chrono::milliseconds at_most);
+std::optional<int> wait_for_end(pid_t child, std::chrono::milliseconds timeout);
 
 // Kills and reaps the child; gives up after a second.
 void end_process(pid_t child);

@@ -31,8 +31,8 @@ std::string path_by_id(const std::string &directory, const std::string &id);
 
 // .gnu_debuglink: a name and the CRC-32 of the file; .gnu_debugaltlink: a name and its build id.
 struct FileLink {
-	std::string name; // empty: there is none
-	std::vector<std::byte> rest;
+	std::string name;            // empty: there is none
+	std::vector<std::byte> rest; // the checksum or the build id
 };
 FileLink link_in(const ElfImage &image, const char *section);
 

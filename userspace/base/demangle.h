@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Demangles function names, in one way for choosing functions to record (recording/functions) and for symbolizing
-// stacks (reading/symbols).
+// Demangles function names, in the same way when functions to record are chosen (recording/functions) and when stacks
+// are symbolized (reading/symbols).
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ std::vector<Fde> Section::fdes()
 			break;
 		at = entry.next;
 		if (entry.is_empty || entry.is_cie || entry.cie >= bytes_.size())
-			continue; // or a terminator within the section
+			continue; // is_empty: a terminator, which may be within the section
 		const Cie &cie = cie_of(entry.cie);
 		if (cie.is_bad)
 			continue;
@@ -89,7 +89,7 @@ Cie Section::read_cie(std::size_t at) const
 	constexpr std::uint8_t version_with_sizes = 4;
 	if (kind_ == SectionKind::debug_frame && version >= version_with_sizes &&
 	    (numbers.fixed<std::uint8_t>() != 8 || numbers.fixed<std::uint8_t>() != 0))
-		return cie; // of addresses and of segments
+		return cie; // sizes of addresses and of segment selectors
 	cie.code_factor = numbers.unsigned_leb();
 	cie.data_factor = numbers.signed_leb();
 	cie.return_register = numbers.unsigned_leb();

@@ -22,7 +22,7 @@ constexpr unsigned max_leb_bits = 112; // compilers pad numbers, but not beyond 
 // Pointer encodings of the Linux Standard Base, 10.5.1
 constexpr unsigned absent = 0xff, relative_to_itself = 0x10;
 
-// Reads numbers; past the end it becomes bad and reads 0.
+// Reads numbers one after the other; past the end it becomes bad and reads 0.
 class Numbers {
 public:
 	Numbers(Bytes bytes, std::uint64_t address) : bytes_(bytes), address_(address) {}
@@ -84,27 +84,27 @@ public:
 		const std::uint64_t here = address_ + at_;
 		std::uint64_t value = 0;
 		switch (encoding & 0x0f) {
-		case 0x00:
-		case 0x04:
-		case 0x0c:
+		case 0x00: // DW_EH_PE_absptr
+		case 0x04: // udata8
+		case 0x0c: // sdata8
 			value = fixed<std::uint64_t>();
 			break;
-		case 0x01:
+		case 0x01: // uleb128
 			value = unsigned_leb();
 			break;
-		case 0x02:
+		case 0x02: // udata2
 			value = fixed<std::uint16_t>();
 			break;
-		case 0x03:
+		case 0x03: // udata4
 			value = fixed<std::uint32_t>();
 			break;
-		case 0x09:
+		case 0x09: // sleb128
 			value = static_cast<std::uint64_t>(signed_leb());
 			break;
-		case 0x0a:
+		case 0x0a: // sdata2
 			value = static_cast<std::uint64_t>(std::int64_t{fixed<std::int16_t>()});
 			break;
-		case 0x0b:
+		case 0x0b: // sdata4
 			value = static_cast<std::uint64_t>(std::int64_t{fixed<std::int32_t>()});
 			break;
 		default:
@@ -113,7 +113,7 @@ public:
 		return (encoding & 0x70) == relative_to_itself ? value + here : value;
 	}
 
-	// A sequence of bytes whose length comes first.
+	// Bytes after their length.
 	Bytes block()
 	{
 		const std::uint64_t size = unsigned_leb();

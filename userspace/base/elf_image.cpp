@@ -19,7 +19,7 @@ constexpr std::size_t max_build_id_bytes = 64;
 constexpr std::size_t max_section_name = 256;
 
 // elf(5), Notes (Nhdr)
-void take_notes(std::span<const std::byte> bytes, std::uint64_t address, std::vector<ElfNote> &notes)
+void append_notes(std::span<const std::byte> bytes, std::uint64_t address, std::vector<ElfNote> &notes)
 {
 	const auto padded = [](std::uint32_t size) { return (std::size_t{size} + 3) & ~std::size_t{3}; };
 	for (std::size_t at = 0; at + sizeof(Elf64_Nhdr) <= bytes.size();) {
@@ -29,9 +29,9 @@ void take_notes(std::span<const std::byte> bytes, std::uint64_t address, std::ve
 		if (at > bytes.size())
 			return;
 		const auto *text = reinterpret_cast<const char *>(bytes.data() + name);
-		const std::span<const std::byte> of_note = bytes.subspan(content, head.n_descsz);
+		const std::span<const std::byte> descriptor = bytes.subspan(content, head.n_descsz);
 		notes.push_back({std::string(text, ::strnlen(text, head.n_namesz)), head.n_type, address + content,
-				 std::vector<std::byte>(of_note.begin(), of_note.end())});
+				 std::vector<std::byte>(descriptor.begin(), descriptor.end())});
 	}
 }
 
@@ -46,7 +46,7 @@ std::optional<ElfImage> ElfImage::open(ReadAt read)
 {
 	ElfImage image;
 	image.read_ = std::move(read);
-	if (!image.take_headers())
+	if (!image.read_headers())
 		return {};
 	return image;
 }
@@ -70,7 +70,7 @@ std::optional<ElfImage> ElfImage::open(std::span<const std::byte> bytes)
 	});
 }
 
-bool ElfImage::take_headers()
+bool ElfImage::read_headers()
 {
 	Elf64_Ehdr elf;
 	if (!read(0, elf) || std::memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 || elf.e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -92,7 +92,7 @@ bool ElfImage::take_headers()
 		if (part.p_type == PT_NOTE)
 			note_segments_.push_back(segment);
 	}
-	// Sections may be missing: then it has segments only.
+	// A file may have no sections.
 	if (elf.e_shentsize != sizeof(Elf64_Shdr) || elf.e_shnum == 0 || elf.e_shnum > max_headers ||
 	    elf.e_shstrndx >= elf.e_shnum)
 		return true;
@@ -146,20 +146,20 @@ std::vector<ElfNote> ElfImage::notes() const
 {
 	std::vector<ElfNote> found;
 	std::size_t left = max_note_bytes;
-	const auto take = [&](std::uint64_t offset, std::uint64_t size, std::uint64_t address) {
+	const auto append_notes_at = [&](std::uint64_t offset, std::uint64_t size, std::uint64_t address) {
 		if (size > left)
 			return;
 		left -= size;
 		std::vector<std::byte> bytes(size);
 		if (read_(offset, bytes))
-			take_notes(bytes, address, found);
+			append_notes(bytes, address, found);
 	};
 	for (const ElfSegment &segment : note_segments_)
-		take(segment.offset, segment.file_size, segment.address);
+		append_notes_at(segment.offset, segment.file_size, segment.address);
 	if (note_segments_.empty())
 		for (const ElfSection &section : sections_)
 			if (section.type == SHT_NOTE)
-				take(section.offset, section.size, section.address);
+				append_notes_at(section.offset, section.size, section.address);
 	return found;
 }
 

@@ -63,7 +63,7 @@ public:
 	std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
 
 private:
-	bool take_headers();
+	bool read_headers();
 	template <class T> bool read(std::uint64_t offset, T &value) const;
 
 	ReadAt read_;

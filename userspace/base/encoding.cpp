@@ -81,12 +81,12 @@ bool parse_uuid(std::string_view untrusted_text, Uuid &uuid)
 
 void append_utf8(std::string &text, char32_t character)
 {
-	constexpr std::array<std::uint32_t, 4> first_byte = {0, 0xc0, 0xe0, 0xf0}; // before so many others
+	constexpr std::array<std::uint32_t, 4> first_byte = {0, 0xc0, 0xe0, 0xf0}; // by their number
 	const bool is_valid = character < 0xd800 || (character >= 0xe000 && character <= 0x10ffff);
 	const std::uint32_t c = is_valid ? character : 0xfffd;
-	const unsigned others = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-	text += static_cast<char>(first_byte[others] | c >> 6 * others);
-	for (unsigned left = others; left-- > 0;)
+	const unsigned continuation_bytes = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	text += static_cast<char>(first_byte[continuation_bytes] | c >> 6 * continuation_bytes);
+	for (unsigned left = continuation_bytes; left-- > 0;)
 		text += static_cast<char>(0x80 | (c >> 6 * left & 0x3f));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one place that escapes text of foreign origin for a terminal, a file of values or a JSON reader.
+// The one place that escapes text of foreign origin for a terminal, a CSV file or a JSON reader.
 //
 // Names of threads, programs, events and files can be any bytes, and so can messages that quote them. All of them pass
 // through here: cells of tables and of CSV, messages and problems (printable()), the listing's names (text.h),
@@ -21,7 +21,7 @@ enum class Escape {
 	lines,  // newlines and tabs are kept, too
 	quoted, // in quotes: backslash and quote get a backslash, so that the text is unambiguous
 	json,   // in quotes
-	dumped, // whole JSON, as a library wrote it
+	dumped, // a whole JSON text as the library wrote it: its quotes and backslashes are kept
 };
 
 inline constexpr char hex_digits[] = "0123456789abcdef";

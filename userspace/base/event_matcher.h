@@ -44,8 +44,8 @@ public:
 		std::string name;
 		unsigned decision = EDC_MATCH_KEEP;
 		bool is_always_kept = false;     // other tokens depend on it
-		std::uint64_t counts = 0;        // bits of counts that some of its events increment
-		std::uint64_t belongs = 0;       // for some of its events; as in edc_match_class
+		std::uint64_t counts = 0;        // bit N: some of its events increment count N
+		std::uint64_t belongs = 0;       // as in edc_match_class, but for some of its events, not each
 		std::vector<std::string> values; // that the patterns compare
 		unsigned patterns = 0;           // number of patterns
 
@@ -78,12 +78,12 @@ public:
 		if (cls.tests)
 			return edc_match_tests(&cls, value, count);
 		__u64 hit[EDC_MATCH_WORDS] = {};
-		std::uint64_t to = cls.belongs;
+		std::uint64_t targets = cls.belongs;
 		edc_match_count_all(cls.counted, count);
 		if (cls.has_patterns && edc_match(tables, slot_of(id), value, hit))
-			to |= edc_match_count(tables, &cls, hit, count);
+			targets |= edc_match_count(tables, &cls, hit, count);
 		if (belongs)
-			*belongs |= to;
+			*belongs |= targets;
 		return edc_match_keeps(&cls, hit);
 	}
 

@@ -14,7 +14,7 @@ constexpr std::size_t max_windows = 1024, max_streams = 16384 + 604800 /* of per
 		      max_ranges = 65536;
 constexpr std::uint64_t max_blocks = 1ull << 28;
 
-bool take_stream(const nlohmann::json &from, FetchedStream &stream)
+bool parse_stream(const nlohmann::json &from, FetchedStream &stream)
 {
 	const auto blocks = number_field(from, "blocks", max_blocks);
 	if (!blocks || !from.contains("here") || !from["here"].is_array() || from["here"].size() > max_ranges)
@@ -87,7 +87,7 @@ std::optional<FetchedTrace> FetchedTrace::parse(const std::string &untrusted_tex
 		if (!take_pair(each, trace.windows.emplace_back()))
 			return {};
 	for (const auto &[name, stream] : json["streams"].items())
-		if (name.size() > max_name || !take_stream(stream, trace.streams[name]))
+		if (name.size() > max_name || !parse_stream(stream, trace.streams[name]))
 			return {};
 	return trace;
 }

@@ -29,7 +29,7 @@ struct FetchedTrace {
 
 	std::string request;         // nonce of the last executed command; "": none
 	bool has_ended = false;      // the recording had ended when this was written
-	std::vector<Window> windows; // that were asked for
+	std::vector<Window> windows; // that were requested
 	std::map<std::string, FetchedStream> streams;
 
 	std::uint64_t blocks() const;

@@ -12,6 +12,7 @@ namespace monitor {
 namespace {
 
 constexpr std::size_t max_table_bytes = 64 << 20, head_bytes = 12, entry_bytes = 8;
+// Version; encodings of the pointer to .eh_frame (pcrel sdata4), of the count (udata4), of the table (datarel sdata4).
 constexpr std::array usual_encoding = {std::byte{1}, std::byte{0x1b}, std::byte{0x03}, std::byte{0x3b}};
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the functions of a stripped program begin, from its unwind table: in one way for choosing functions to record
-// (recording/functions) and for symbolizing stacks (reading/symbols).
+// Where the functions of a stripped program begin, from its unwind table: the same ones when functions to record are
+// chosen (recording/functions) and when stacks are symbolized (reading/symbols).
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@
 namespace monitor {
 namespace {
 
-constexpr std::uint64_t list_without_head = 16; // offset of the function list if the header has none
+constexpr std::uint64_t list_after_header = 16; // offset of the function list if the header does not say it
 constexpr std::size_t max_go_name = 4096, max_other_bytes = 256 << 20;
 constexpr unsigned flag_outermost = 1, flag_changes_stack = 2, flag_assembler = 4;
 
@@ -27,7 +27,7 @@ struct GoTable {
 
 constexpr std::array go_sections = {".gopclntab", ".data.rel.ro.gopclntab"};
 
-// Versions before the function flags of Go 1.17: by name.
+// Go before 1.17 has no function flags: these functions are known by name.
 constexpr std::array<std::string_view, 3> outermost_names = {"runtime.goexit", "runtime.mstart", "runtime.rt0_go"};
 constexpr std::array<std::string_view, 16> stack_changers = {
     "runtime.asmcgocall",         "runtime.callCgoMmap", "runtime.callCgoSigaction", "runtime.cgocallback",
@@ -56,7 +56,7 @@ const GoFunctions::Layout GoFunctions::layouts[] = {{0xfffffffb, 0, 0, 0, 0, 8, 
 const GoFunctions::Layout *GoFunctions::layout_of(std::span<const std::byte> table)
 {
 	constexpr std::array<std::uint8_t, 4> sizes = {0, 0, 1, 8}; // of an instruction and of a pointer
-	if (table.size() < list_without_head ||
+	if (table.size() < list_after_header ||
 	    std::memcmp(table.data() + sizeof(Layout::magic), sizes.data(), sizes.size()) != 0)
 		return nullptr;
 	const auto found = std::ranges::find(layouts, load<std::uint32_t>(table.data()), &Layout::magic);
@@ -88,8 +88,9 @@ template <class IsTable> std::optional<GoTable> go_table_of(const ElfImage &imag
 	return {};
 }
 
+// The first entry of a section that matches.
 template <class T, class Matches>
-std::optional<T> entry_of(const ElfImage &image, const char *name, const Matches &matches)
+std::optional<T> find_entry(const ElfImage &image, const char *name, const Matches &matches)
 {
 	const std::vector<std::byte> bytes = image.content(name, max_other_bytes);
 	for (std::size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T))
@@ -101,12 +102,12 @@ std::optional<T> entry_of(const ElfImage &image, const char *name, const Matches
 // Applies relative relocations, as the loader does.
 void relocate(const ElfImage &image, GoTable &table)
 {
-	entry_of<Elf64_Rela>(image, ".rela.dyn", [&](const Elf64_Rela &each) {
+	find_entry<Elf64_Rela>(image, ".rela.dyn", [&](const Elf64_Rela &each) {
 		const std::uint64_t at = each.r_offset - table.address;
 		if (ELF64_R_TYPE(each.r_info) == R_X86_64_RELATIVE && at < table.bytes.size() &&
 		    table.bytes.size() - at >= sizeof each.r_addend)
 			std::memcpy(table.bytes.data() + at, &each.r_addend, sizeof each.r_addend);
-		return false;
+		return false; // visit all
 	});
 }
 
@@ -116,7 +117,7 @@ std::uint64_t start_of_code(const ElfImage &image)
 	if (const ElfSection *symbols = image.section(".symtab"); symbols && symbols->link < image.sections().size()) {
 		constexpr std::string_view name("runtime.text\0", 13);
 		const std::vector<std::byte> text = image.content(image.sections()[symbols->link], max_other_bytes);
-		const auto symbol = entry_of<Elf64_Sym>(image, ".symtab", [&](const Elf64_Sym &each) {
+		const auto symbol = find_entry<Elf64_Sym>(image, ".symtab", [&](const Elf64_Sym &each) {
 			return each.st_name < text.size() && text.size() - each.st_name >= name.size() &&
 			       std::memcmp(text.data() + each.st_name, name.data(), name.size()) == 0;
 		});
@@ -137,7 +138,7 @@ template <class T> T GoFunctions::number(std::uint64_t at) const
 	return value;
 }
 
-std::uint64_t GoFunctions::code_number(std::uint64_t at) const
+std::uint64_t GoFunctions::read_address(std::uint64_t at) const
 {
 	return layout_->code_bytes == sizeof(std::uint32_t) ? number<std::uint32_t>(at) : number<std::uint64_t>(at);
 }
@@ -149,7 +150,7 @@ std::optional<GoFunctions> GoFunctions::of(const ElfImage &image)
 	if (!table || !(found.layout_ = layout_of(table->bytes)))
 		return {};
 	relocate(image, *table);
-	if (!found.take(image, std::move(table->bytes)))
+	if (!found.parse_table(image, std::move(table->bytes)))
 		return {};
 	return found;
 }
@@ -162,15 +163,15 @@ bool GoFunctions::is_unknown(const ElfImage &image)
 	return has_table && !(table && layout_of(table->bytes));
 }
 
-bool GoFunctions::take(const ElfImage &image, std::vector<std::byte> bytes)
+bool GoFunctions::parse_table(const ElfImage &image, std::vector<std::byte> bytes)
 {
 	bytes_ = std::move(bytes);
-	const auto said = [&](std::uint64_t at) { return at ? number<std::uint64_t>(at) : 0; };
-	names_ = said(layout_->names_at);
-	changes_ = said(layout_->changes_at);
-	const std::uint64_t records = said(layout_->list_at);
-	const std::uint64_t list = layout_->list_at ? records : list_without_head;
-	std::uint64_t code = said(layout_->code_at);
+	const auto in_header = [&](std::uint64_t at) { return at ? number<std::uint64_t>(at) : 0; };
+	names_ = in_header(layout_->names_at);
+	changes_ = in_header(layout_->changes_at);
+	const std::uint64_t records = in_header(layout_->list_at);
+	const std::uint64_t list = layout_->list_at ? records : list_after_header;
+	std::uint64_t code = in_header(layout_->code_at);
 	if (layout_->code_at && code == 0)
 		code = start_of_code(image);
 	if (list > bytes_.size() || names_ > bytes_.size() || changes_ > bytes_.size())
@@ -181,16 +182,16 @@ bool GoFunctions::take(const ElfImage &image, std::vector<std::byte> bytes)
 		return false;
 	for (std::uint64_t i = 0; i < count; ++i) {
 		const std::uint64_t at = list + i * entry_bytes;
-		const std::uint64_t first = code_number(at), end = code_number(at + entry_bytes);
+		const std::uint64_t first = read_address(at), end = read_address(at + entry_bytes);
 		if (first < end)
-			take_function(code + first, end - first, records + code_number(at + layout_->code_bytes));
+			add_function(code + first, end - first, records + read_address(at + layout_->code_bytes));
 	}
-	take_flags_from_names();
+	set_flags_from_names();
 	const auto is_later = [](const GoFunction &a, const GoFunction &b) { return a.address >= b.address; };
 	return !functions_.empty() && std::ranges::adjacent_find(functions_, is_later) == functions_.end();
 }
 
-void GoFunctions::take_function(std::uint64_t address, std::uint64_t size, std::uint64_t at)
+void GoFunctions::add_function(std::uint64_t address, std::uint64_t size, std::uint64_t at)
 {
 	const std::uint64_t numbers = at + layout_->code_bytes; // after its address
 	const std::uint64_t name = names_ + number<std::uint32_t>(numbers);
@@ -207,7 +208,7 @@ void GoFunctions::take_function(std::uint64_t address, std::uint64_t size, std::
 }
 
 // Before Go 1.17 there are no flags.
-void GoFunctions::take_flags_from_names()
+void GoFunctions::set_flags_from_names()
 {
 	const bool has_flags = layout_->code_at || std::ranges::any_of(functions_, [](const GoFunction &function) {
 				       return function.is_outermost || function.changes_stack;

@@ -39,7 +39,7 @@ public:
 
 	const std::vector<GoFunction> &all() const { return functions_; } // by address
 
-	// From `address` to `end` the stack pointer is `size` bytes below the return address.
+	// From `address` to `end` the stack pointer is `bytes` below the return address.
 	struct FrameSize {
 		std::uint64_t address = 0, end = 0;
 		std::int64_t bytes = 0;
@@ -51,11 +51,11 @@ private:
 	static const Layout layouts[];
 	static const Layout *layout_of(std::span<const std::byte> table); // nullptr: it is none
 
-	bool take(const ElfImage &image, std::vector<std::byte> bytes);
-	void take_function(std::uint64_t address, std::uint64_t size, std::uint64_t at);
-	void take_flags_from_names();
+	bool parse_table(const ElfImage &image, std::vector<std::byte> bytes);
+	void add_function(std::uint64_t address, std::uint64_t size, std::uint64_t at);
+	void set_flags_from_names();
 	template <class T> T number(std::uint64_t at) const; // 0: out of range
-	std::uint64_t code_number(std::uint64_t at) const;   // as wide as an entry's
+	std::uint64_t read_address(std::uint64_t at) const;  // of the size that entries use
 
 	std::vector<std::byte> bytes_;
 	const Layout *layout_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Vectors whose length is known only when the last number has been seen.
+// Vectors that grow on access, as their length is not known in advance.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace monitor {
 
-// The element of this number, for which the vector grows.
-template <class T> T &grow_to(std::vector<T> &all, std::size_t number)
+// The element at this index; the vector grows to include it.
+template <class T> T &grow_to(std::vector<T> &all, std::size_t index)
 {
-	if (number >= all.size())
-		all.resize(number + 1);
-	return all[number];
+	if (index >= all.size())
+		all.resize(index + 1);
+	return all[index];
 }
 
 } // namespace monitor

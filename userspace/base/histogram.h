@@ -53,9 +53,9 @@ public:
 
 	// Index of a bucket: its power of two * `buckets` + its number within that power.
 	static constexpr std::size_t max_buckets = (65 - sub_bits) * buckets;
-	static std::uint64_t last_of(std::size_t place)
+	static std::uint64_t last_of(std::size_t bucket)
 	{
-		return last_of(static_cast<unsigned>(place / buckets), place % buckets);
+		return last_of(static_cast<unsigned>(bucket / buckets), bucket % buckets);
 	}
 	// Calls visit(power, counts of its buckets) for every power of two that has values, in order.
 	template <class Visit> void visit_powers(Visit &&visit) const

@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 using asio::ip::tcp;
 
 constexpr unsigned threads = 4;                                        // a slow answer must not hold up the others
-constexpr std::size_t max_connections = 256, max_unauthenticated = 64; // without the secret
+constexpr std::size_t max_connections = 256, max_unauthenticated = 64; // that have not sent the secret
 constexpr std::uint32_t max_header_bytes = 8 << 10;
 constexpr auto max_read_time = 10s; // from the first byte of a request to its last
 constexpr auto max_idle_time = 60s; // until the next request
@@ -52,7 +52,7 @@ std::optional<std::string> decoded(std::string_view text)
 	return result;
 }
 
-// Constant-time comparison.
+// Takes the same time wherever the texts differ.
 bool is_same(std::string_view one, std::string_view other)
 {
 	if (one.size() != other.size())
@@ -83,11 +83,11 @@ struct HttpServer::Parts {
 	tcp::acceptor acceptor{io};
 	asio::steady_timer pause{io};
 	std::uint16_t port = 0;
-	std::list<std::weak_ptr<Connection>> unauthenticated; // without the secret, oldest first
+	std::list<std::weak_ptr<Connection>> unauthenticated; // oldest first
 
 	HttpResponse respond(const http::request<http::empty_body> &request) const;
 	void accept();
-	void enter(const std::shared_ptr<Connection> &connection);
+	void track_unauthenticated(const std::shared_ptr<Connection> &connection);
 };
 
 // Answers one request after another. Keeps itself alive while an operation is pending.
@@ -177,36 +177,37 @@ private:
 HttpResponse HttpServer::Parts::respond(const http::request<http::empty_body> &request) const
 {
 	const std::string_view host(request[http::field::host].data(), request[http::field::host].size());
-	const bool is_us = host == fmt::format("127.0.0.1:{}", port) || host == fmt::format("localhost:{}", port);
-	if (request.count(http::field::host) != 1 || !is_us)
+	const bool is_our_address =
+	    host == fmt::format("127.0.0.1:{}", port) || host == fmt::format("localhost:{}", port);
+	if (request.count(http::field::host) != 1 || !is_our_address)
 		return refusal(http::status::forbidden, "this server is for this machine only");
 	if (request.method() != http::verb::get)
 		return refusal(http::status::method_not_allowed, "only GET is answered");
 	std::string_view target(request.target().data(), request.target().size());
-	const std::string begin = secret.empty() ? "" : "/" + secret;
-	if (target.size() < begin.size() || !is_same(target.substr(0, begin.size()), begin) ||
-	    target.substr(begin.size(), 1) != "/")
+	const std::string prefix = secret.empty() ? "" : "/" + secret;
+	if (target.size() < prefix.size() || !is_same(target.substr(0, prefix.size()), prefix) ||
+	    target.substr(prefix.size(), 1) != "/")
 		return refusal(http::status::forbidden, "the address is not complete: use the one that was printed");
-	target.remove_prefix(begin.size());
-	HttpRequest asked;
-	asked.accept = std::string_view(request[http::field::accept].data(), request[http::field::accept].size());
-	asked.path = take_until(target, '?');
+	target.remove_prefix(prefix.size());
+	HttpRequest parsed;
+	parsed.accept = std::string_view(request[http::field::accept].data(), request[http::field::accept].size());
+	parsed.path = take_until(target, '?');
 	while (!target.empty()) {
 		std::string_view pair = take_until(target, '&');
 		const auto name = decoded(take_until(pair, '=')), value = decoded(pair);
 		if (!name || !value)
 			return refusal(http::status::bad_request, "the query is not encoded as it should be");
-		asked.query[*name] = *value;
+		parsed.query[*name] = *value;
 	}
 	try {
-		return answer(asked);
+		return answer(parsed);
 	} catch (const std::exception &error) {
 		return refusal(http::status::internal_server_error, error.what());
 	}
 }
 
-// Too many unauthenticated clients: close the oldest.
-void HttpServer::Parts::enter(const std::shared_ptr<Connection> &connection)
+// Closes the oldest one if there are too many.
+void HttpServer::Parts::track_unauthenticated(const std::shared_ptr<Connection> &connection)
 {
 	std::vector<std::shared_ptr<Connection>>
 	    held; // destroyed after the lock is released, as the last reference ends the connection
@@ -243,9 +244,9 @@ void HttpServer::Parts::accept()
 			is_full = connections >= max_connections;
 			connections += !is_full;
 		}
-		if (!is_full) { // else it is closed
+		if (!is_full) { // otherwise `socket` closes it
 			const auto connection = std::make_shared<Connection>(*this, std::move(socket));
-			enter(connection);
+			track_unauthenticated(connection);
 			connection->start();
 		}
 		accept();

@@ -10,20 +10,20 @@ namespace {
 // value. Text that does not start with an array or object is refused at its first byte.
 bool is_too_deep(const std::string &text)
 {
-	constexpr int deepest = 64;
+	constexpr int max_depth = 64;
 	const std::size_t first = text.find_first_not_of(" \t\r\n");
 	if (first == text.npos || (text[first] != '{' && text[first] != '['))
 		return false;
 	int depth = 0;
 	bool in_string = false;
-	for (std::size_t i = first; i < text.size() && depth <= deepest; ++i)
+	for (std::size_t i = first; i < text.size() && depth <= max_depth; ++i)
 		if (const char c = text[i]; c == '"')
 			in_string = !in_string;
 		else if (c == '\\')
 			++i;
 		else if (!in_string)
 			depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-	return depth > deepest;
+	return depth > max_depth;
 }
 
 } // namespace

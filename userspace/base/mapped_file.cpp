@@ -32,7 +32,7 @@ using Guard = MappedFile::Guard;
 std::atomic<Guard *> guards = nullptr;
 std::mutex guards_changed; // never taken by the handler
 bool has_handler = false;
-struct sigaction handler_before;
+struct sigaction previous_handler;
 const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
 
 void lower(std::atomic<std::size_t> &value, std::size_t to)
@@ -42,14 +42,14 @@ void lower(std::atomic<std::size_t> &value, std::size_t to)
 	}
 }
 
-void pass_on(int number, siginfo_t *info, void *context)
+void call_previous_handler(int number, siginfo_t *info, void *context)
 {
-	if (handler_before.sa_flags & SA_SIGINFO)
-		return handler_before.sa_sigaction(number, info, context);
-	if (handler_before.sa_handler == SIG_IGN && info->si_code <= 0)
+	if (previous_handler.sa_flags & SA_SIGINFO)
+		return previous_handler.sa_sigaction(number, info, context);
+	if (previous_handler.sa_handler == SIG_IGN && info->si_code <= 0)
 		return; // sent by kill(2)
-	if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN)
-		return handler_before.sa_handler(number);
+	if (previous_handler.sa_handler != SIG_DFL && previous_handler.sa_handler != SIG_IGN)
+		return previous_handler.sa_handler(number);
 	struct sigaction standard = {}; // the load is repeated and kills the process
 	standard.sa_handler = SIG_DFL;
 	::sigaction(SIGBUS, &standard, nullptr);
@@ -61,7 +61,7 @@ void on_sigbus(int number, siginfo_t *info, void *context)
 {
 	const int error_number = errno;
 	if (info->si_code != BUS_ADRERR || !survive_fault(info->si_addr))
-		pass_on(number, info, context);
+		call_previous_handler(number, info, context);
 	errno = error_number;
 }
 
@@ -73,11 +73,11 @@ void install_handler()
 	struct sigaction action = {};
 	action.sa_sigaction = on_sigbus;
 	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-	::sigaction(SIGBUS, nullptr, &handler_before); // before ours is installed
+	::sigaction(SIGBUS, nullptr, &previous_handler); // before ours is installed
 	::sigaction(SIGBUS, &action, nullptr);
 }
 
-Guard *guard(void *address, const struct stat &status)
+Guard *add_guard(void *address, const struct stat &status)
 {
 	const auto size_bytes = static_cast<std::size_t>(status.st_size);
 	const std::lock_guard lock(guards_changed);
@@ -85,17 +85,17 @@ Guard *guard(void *address, const struct stat &status)
 	Guard *each = guards.load(std::memory_order_relaxed);
 	while (each && each->begin.load(std::memory_order_relaxed) != 0)
 		each = each->next;
-	Guard *const made = each ? each : new Guard;
-	made->size_bytes.store(size_bytes, std::memory_order_relaxed);
-	made->whole_bytes.store(size_bytes, std::memory_order_relaxed);
-	made->device = status.st_dev;
-	made->inode = status.st_ino;
-	made->begin.store(reinterpret_cast<std::uintptr_t>(address), std::memory_order_release);
+	Guard *const entry = each ? each : new Guard;
+	entry->size_bytes.store(size_bytes, std::memory_order_relaxed);
+	entry->whole_bytes.store(size_bytes, std::memory_order_relaxed);
+	entry->device = status.st_dev;
+	entry->inode = status.st_ino;
+	entry->begin.store(reinterpret_cast<std::uintptr_t>(address), std::memory_order_release);
 	if (!each) {
-		made->next = guards.load(std::memory_order_relaxed);
-		guards.store(made, std::memory_order_release);
+		entry->next = guards.load(std::memory_order_relaxed);
+		guards.store(entry, std::memory_order_release);
 	}
-	return made;
+	return entry;
 }
 
 } // namespace
@@ -114,7 +114,7 @@ MappedFile::MappedFile(const std::string &path) : path_(path)
 	constexpr std::size_t block_bytes = 512; // stat(2)
 	if (static_cast<std::size_t>(status.st_blocks) < size_bytes / block_bytes)
 		find_holes(fd.get());
-	guard_ = guard(address, status);
+	guard_ = add_guard(address, status);
 	bytes_ = owner.release();
 }
 

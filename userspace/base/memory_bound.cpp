@@ -18,10 +18,10 @@ namespace monitor {
 namespace {
 
 constexpr std::uint64_t max_bytes = 800'000'000;
-constexpr std::uint64_t bytes_a_look = 64 << 10; // bytes read between two checks
-constexpr std::uint64_t reading_parts = 4;       // a quarter is for reading: the answer may take three times as much
-constexpr std::uint64_t reserve_parts = 16;      // part of the bound that each failure may use
-constexpr std::uint64_t stack_bytes = 1 << 20;   // of a thread; the kernel counts all of it
+constexpr std::uint64_t bytes_per_check = 64 << 10; // bytes read between two checks
+constexpr std::uint64_t reading_divisor = 4;        // a quarter is for reading: the answer may take three times as much
+constexpr std::uint64_t reserve_divisor = 16;       // each failed allocation raises the limit by a sixteenth
+constexpr std::uint64_t stack_bytes = 1 << 20;      // of a thread; the kernel counts all of it
 
 std::atomic<std::uint64_t> bound = 0, shared = 0; // shared: of all MemoryShares
 std::atomic<bool> is_limited = false;
@@ -54,7 +54,7 @@ Memory memory_now()
 {
 	rlimit limit{};
 	::getrlimit(RLIMIT_DATA, &limit);
-	limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur + bound / reserve_parts, limit.rlim_max);
+	limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur + bound / reserve_divisor, limit.rlim_max);
 	::setrlimit(RLIMIT_DATA, &limit);
 	throw std::bad_alloc();
 }
@@ -103,29 +103,30 @@ std::uint64_t memory_bound()
 
 bool is_memory_used_up(std::uint64_t bytes)
 {
-	thread_local std::uint64_t unlooked = bytes_a_look;
+	thread_local std::uint64_t unchecked = bytes_per_check;
 	thread_local bool is_used_up = false;
-	const std::uint64_t most = bound.load(std::memory_order_relaxed);
-	if (most == 0)
+	const std::uint64_t max_total = bound.load(std::memory_order_relaxed);
+	if (max_total == 0)
 		return false;
-	if ((unlooked += bytes) >= bytes_a_look) {
+	if ((unchecked += bytes) >= bytes_per_check) {
 		if (!is_limited.exchange(true))
-			limit_this_process(most);
-		unlooked = 0;
-		is_used_up = memory_now().own > most / reading_parts;
+			limit_this_process(max_total);
+		unchecked = 0;
+		is_used_up = memory_now().own > max_total / reading_divisor;
 	}
 	return is_used_up;
 }
 
 std::uint64_t memory_for_helpers()
 {
-	const std::uint64_t most = memory_bound() ? memory_bound() : usual_memory_bound();
+	const std::uint64_t max_total = memory_bound() ? memory_bound() : usual_memory_bound();
 	if (!memory_bound())
-		return most / 2;
-	static const std::uint64_t rest = [most] {
-		const std::uint64_t kept = std::min(std::max(most * 5 / 8, memory_now().own + most / 4), most);
+		return max_total / 2;
+	static const std::uint64_t rest = [max_total] {
+		const std::uint64_t kept =
+		    std::min(std::max(max_total * 5 / 8, memory_now().own + max_total / 4), max_total);
 		limit_this_process(kept);
-		return most - kept;
+		return max_total - kept;
 	}();
 	return rest;
 }
@@ -137,9 +138,9 @@ MemoryShare::~MemoryShare()
 
 bool MemoryShare::take(std::uint64_t bytes)
 {
-	const std::uint64_t most = (bound ? bound.load() : usual_memory_bound()) / 4;
+	const std::uint64_t max_total = (bound ? bound.load() : usual_memory_bound()) / 4;
 	std::uint64_t before = shared.load();
-	while (before <= most && bytes <= most - before)
+	while (before <= max_total && bytes <= max_total - before)
 		if (shared.compare_exchange_weak(before, before + bytes)) {
 			bytes_ += bytes;
 			return true;

@@ -9,7 +9,7 @@ namespace monitor {
 
 static constexpr std::string_view blanks = " \t\r\n";
 
-Outside::Outside(std::string_view untrusted_text) : text_(untrusted_text), is_at_(text_.size())
+Outside::Outside(std::string_view untrusted_text) : text_(untrusted_text), is_outside_(text_.size())
 {
 	int depth = 0;
 	for (std::size_t at = 0; at < text_.size(); ++at) {
@@ -22,7 +22,7 @@ Outside::Outside(std::string_view untrusted_text) : text_(untrusted_text), is_at
 		if (c == '"' || c == '\'' || c == '`')
 			open_quote_ = at;
 		depth -= (c == ')' || c == '}') && depth > 0;
-		is_at_[at] = open_quote_ == npos && depth == 0;
+		is_outside_[at] = open_quote_ == npos && depth == 0;
 		if (c == '(' || c == '{')
 			open_bracket_ = depth++ ? open_bracket_ : at;
 		else if (depth == 0)
@@ -30,10 +30,12 @@ Outside::Outside(std::string_view untrusted_text) : text_(untrusted_text), is_at
 	}
 }
 
-std::size_t Outside::end_of(std::string_view what, std::size_t at) const
+std::size_t Outside::match_end(std::string_view what, std::size_t at) const
 {
-	const auto is_of_word = [this](std::size_t place) { return is_letter(text_[place]) || is_digit(text_[place]); };
-	if (!is_at_[at] || (is_letter(what.front()) && at > 0 && (is_of_word(at - 1) || text_[at - 1] == '.')))
+	const auto is_of_word = [this](std::size_t position) {
+		return is_letter(text_[position]) || is_digit(text_[position]);
+	};
+	if (!is_outside_[at] || (is_letter(what.front()) && at > 0 && (is_of_word(at - 1) || text_[at - 1] == '.')))
 		return npos;
 	std::size_t end = at;
 	for (const char c : what) {
@@ -51,7 +53,7 @@ std::size_t Outside::end_of(std::string_view what, std::size_t at) const
 std::size_t Outside::find(std::string_view what) const
 {
 	std::size_t at = 0;
-	while (at < text_.size() && end_of(what, at) == npos)
+	while (at < text_.size() && match_end(what, at) == npos)
 		++at;
 	return at < text_.size() ? at : npos;
 }
@@ -69,7 +71,7 @@ std::vector<Outside::Part> Outside::split(std::initializer_list<std::string_view
 	std::size_t begin = 0;
 	for (std::size_t at = 0; at < text_.size(); ++at)
 		for (const std::string_view separator : separators)
-			if (const std::size_t end = end_of(separator, at); at >= begin && end != npos) {
+			if (const std::size_t end = match_end(separator, at); at >= begin && end != npos) {
 				parts.push_back(part(before, begin, at));
 				before = separator;
 				begin = end;

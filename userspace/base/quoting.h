@@ -12,6 +12,7 @@
 
 namespace monitor {
 
+// The parts of a text that are outside of quotes and brackets.
 class Outside {
 public:
 	static constexpr std::size_t npos = std::string_view::npos;
@@ -35,12 +36,12 @@ public:
 	std::size_t open_bracket() const { return open_bracket_; }
 
 private:
-	// npos: none.
-	std::size_t end_of(std::string_view what, std::size_t at) const;
+	// The end of a match of `what` that begins at `at`; npos: none.
+	std::size_t match_end(std::string_view what, std::size_t at) const;
 	Part part(std::string_view separator, std::size_t begin, std::size_t end) const;
 
 	std::string_view text_;
-	std::vector<bool> is_at_; // by byte
+	std::vector<bool> is_outside_; // by byte
 	std::size_t open_quote_ = npos, open_bracket_ = npos;
 };
 

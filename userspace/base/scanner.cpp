@@ -17,10 +17,10 @@ bool has_word(std::string_view text, std::string_view word)
 	return false;
 }
 
-bool is_name(std::string_view text, std::string_view signs)
+bool is_name(std::string_view text, std::string_view others)
 {
-	return !text.empty() && is_letter(text[0]) && std::ranges::all_of(text, [signs](char c) {
-		return is_letter(c) || is_digit(c) || signs.find(c) != std::string_view::npos;
+	return !text.empty() && is_letter(text[0]) && std::ranges::all_of(text, [others](char c) {
+		return is_letter(c) || is_digit(c) || others.find(c) != std::string_view::npos;
 	});
 }
 

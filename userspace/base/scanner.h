@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The base of all lexers, which add the signs, numbers and comments of their languages.
+// The base of all lexers, which add the punctuation, numbers and comments of their languages.
 //
 // The text is untrusted and must outlive the scanner; it may contain any bytes. Nothing depends on the locale.
 // Invariant: it never reads past the end of the text, and takes time linear in what it skips.
@@ -17,6 +17,7 @@
 
 namespace monitor {
 
+// `_` is one, too.
 inline bool is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -38,8 +39,8 @@ inline unsigned digit_value(char c)
 
 // Whether `word` occurs as a whole word, also in quotes.
 bool has_word(std::string_view text, std::string_view word);
-// A letter, then letters, digits and these signs.
-bool is_name(std::string_view text, std::string_view signs = "");
+// A letter, then letters, digits and these other characters.
+bool is_name(std::string_view text, std::string_view others = "");
 
 // Without leading and trailing white space.
 std::string trimmed(std::string_view text);
@@ -102,7 +103,7 @@ public:
 	std::string_view take_any(std::string_view characters) { return skip(rest().find_first_not_of(characters)); }
 	// Letters and digits
 	std::string_view identifier();
-	// The number that the next digits are, 0 if there are none; empty if it does not fit.
+	// The value of the digits that are next, 0 without digits; empty if it does not fit.
 	std::optional<std::uint64_t> digits(unsigned base, std::size_t max_digits = std::string_view::npos);
 	// A character, possibly escaped: \xHH, or a backslash and one of `letters`, which stands for the one in
 	// `meanings`.

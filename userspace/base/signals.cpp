@@ -23,7 +23,7 @@ void remember_signals()
 			sigaddset(&ignored_at_start, number);
 }
 
-sigset_t that_end(std::initializer_list<int> numbers)
+sigset_t terminating_signals(std::initializer_list<int> numbers)
 {
 	sigset_t set;
 	sigemptyset(&set);

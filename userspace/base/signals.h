@@ -13,7 +13,7 @@ void remember_signals();
 
 // Those of `numbers` that end this program: not SIGHUP, if it was ignored at the start. Shells ignore SIGINT and
 // SIGQUIT in background jobs, but scripts send them to end a recorder, so these count.
-sigset_t that_end(std::initializer_list<int> numbers);
+sigset_t terminating_signals(std::initializer_list<int> numbers);
 
 // In a child before exec.
 void restore_signals();

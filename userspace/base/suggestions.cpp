@@ -34,7 +34,7 @@ std::size_t distance(const std::string &a, const std::string &b)
 	return row.back();
 }
 
-// A name that contains the wanted one is near.
+// A name that contains the wanted one counts as one change.
 std::size_t how_far(const std::string &wanted, const std::string &name)
 {
 	const std::size_t changes = distance(wanted, name);

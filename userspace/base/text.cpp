@@ -25,7 +25,7 @@ const char digit_pairs[201] =
 
 // Converts a value below 10^8 to a 32.32 fixed-point number: its integer part is the first pair of digits, times 100
 // gives the next. The factors are rounded up so little that no pair is wrong (Anhalt, "jeaiii_to_text", 2022).
-static std::uint64_t by_million(std::uint32_t below_100_million)
+static std::uint64_t to_fixed_point(std::uint32_t below_100_million)
 {
 	return (std::uint64_t(below_100_million) * 281'474'978 >> 16) + 1;
 }
@@ -41,7 +41,7 @@ static char *put_next_pairs(char *out, std::uint64_t point, int pairs)
 
 static char *put_eight_digits(char *out, std::uint32_t value)
 {
-	const std::uint64_t point = by_million(value);
+	const std::uint64_t point = to_fixed_point(value);
 	return put_next_pairs(put_pair(out, static_cast<unsigned>(point >> 32)), point, 3);
 }
 
@@ -52,7 +52,7 @@ static char *put_up_to_eight_digits(char *out, std::uint32_t value)
 	const std::uint64_t point = pairs == 0   ? std::uint64_t(value) << 32
 				    : pairs == 1 ? std::uint64_t(value) * 42'949'673
 				    : pairs == 2 ? std::uint64_t(value) * 429'497
-						 : by_million(value);
+						 : to_fixed_point(value);
 	const auto first = static_cast<unsigned>(point >> 32);
 	if (first < 10)
 		*out++ = static_cast<char>('0' + first);

@@ -18,8 +18,8 @@ struct TriggerAct {
 
 	Kind kind = Kind::mark;
 	std::string text;                       // mark; run: the command
-	unsigned number = 0;                    // run: how often per minute at most; signal: which
-	std::optional<std::uint64_t> before_ns; // snapshot; none: all of the past that there is
+	unsigned number = 0;                    // run: its maximum per minute; signal: the signal's
+	std::optional<std::uint64_t> before_ns; // snapshot: how far back; none: as far as there are events
 	std::uint64_t after_ns = 0;
 };
 

@@ -47,7 +47,7 @@ public:
 		struct sigaction action {};
 		action.sa_handler = note_signal; // without SA_RESTART: waiting for a key ends
 		for (std::size_t i = 0; i < std::size(ending_signals); ++i) {
-			const sigset_t noted = that_end({ending_signals[i]});
+			const sigset_t noted = terminating_signals({ending_signals[i]});
 			::sigaction(ending_signals[i], sigismember(&noted, ending_signals[i]) ? &action : nullptr,
 				    &before_[i]);
 		}

@@ -30,9 +30,9 @@ std::uint64_t min_total_bytes(unsigned cpus, unsigned rings_per_cpu)
 
 Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, unsigned rings_per_cpu)
 {
-	// A loop of system calls on a fast CPU makes 10 million tokens, or 80 MB, per second: a ring holds two of the
-	// longest times between two passes (drain_pace.h), the pool a second of one CPU, more with more CPUs. 2 CPUs:
-	// 32 MiB of rings and 80 MiB of pool.
+	// A loop of system calls on a fast CPU makes 10 million tokens, or 80 MB, per second: a ring lasts for twice
+	// the longest time between two passes (drain_pace.h), the pool for a second of one CPU, and longer with more
+	// CPUs. 2 CPUs: 32 MiB of rings and 80 MiB of pool.
 	std::uint64_t rings = std::clamp<std::uint64_t>(512 / cpus, 2, 16) * mib * cpus;
 	std::uint64_t pool = std::max<std::uint64_t>(80 * mib, rings / 2);
 	if (total_bytes) {

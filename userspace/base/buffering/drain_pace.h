@@ -17,8 +17,8 @@ constexpr unsigned fill_of(std::uint64_t waiting, std::uint64_t blocks)
 	return static_cast<unsigned>((waiting * 1000 + blocks - 1) / blocks);
 }
 
-// The same as the pace takes it: of small rings, in which a block or two waits at times (those of deeper levels, and of
-// all slots but the first), only whether there is something.
+// The same as input to the pace. Small rings (of deeper levels, and of all slots but the first) are easily full of one
+// or two blocks: of these it says only whether anything waits.
 constexpr unsigned fill_for_pace(unsigned fill, unsigned level)
 {
 	return level == 0 || level == EDC_CARD_LEVELS ? fill : std::min(fill, 1u);
@@ -45,7 +45,7 @@ public:
 	{
 		return std::min(next_sync_, last_look_ + std::min(look_interval_, longest_wait));
 	}
-	// When it starts if it is requested.
+	// When it may start if it is requested.
 	Time earliest_look() const { return last_look_ + min_look_interval; }
 
 	// A pass starts.

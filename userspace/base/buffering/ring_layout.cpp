@@ -11,13 +11,13 @@ namespace monitor::buffering {
 // events; the others, used while it is taken, share 1/8. At least two blocks each.
 std::array<std::uint64_t, EDC_CARD_RINGS> blocks_by_ring(std::uint64_t blocks, bool with_slots)
 {
-	constexpr std::uint64_t least = min_blocks_of_a_ring;
+	constexpr std::uint64_t min_blocks = min_blocks_of_a_ring;
 	std::array<std::uint64_t, EDC_CARD_RINGS> by_ring{};
 	const auto slots = by_ring.begin() + EDC_CARD_LEVELS;
-	std::fill(by_ring.begin() + 1, slots, std::max<std::uint64_t>(blocks / 16 / (EDC_CARD_LEVELS - 1), least));
+	std::fill(by_ring.begin() + 1, slots, std::max<std::uint64_t>(blocks / 16 / (EDC_CARD_LEVELS - 1), min_blocks));
 	if (with_slots) {
-		std::fill(slots, by_ring.end(), std::max<std::uint64_t>(blocks / 8 / (EDC_CARD_SLOTS - 1), least));
-		*slots = std::max(blocks / 2, (EDC_CARD_RINGS - 1) * least) - (EDC_CARD_RINGS - 2) * least;
+		std::fill(slots, by_ring.end(), std::max<std::uint64_t>(blocks / 8 / (EDC_CARD_SLOTS - 1), min_blocks));
+		*slots = std::max(blocks / 2, (EDC_CARD_RINGS - 1) * min_blocks) - (EDC_CARD_RINGS - 2) * min_blocks;
 	}
 	by_ring[0] = blocks - std::accumulate(by_ring.begin(), by_ring.end(), std::uint64_t(0));
 	return by_ring;

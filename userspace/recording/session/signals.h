@@ -19,7 +19,7 @@ class Signals {
 public:
 	Signals()
 	{
-		const sigset_t set = that_end({SIGINT, SIGTERM, SIGHUP, SIGQUIT});
+		const sigset_t set = terminating_signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT});
 		::sigprocmask(SIG_BLOCK, &set, &before_);
 		::signal(SIGPIPE, SIG_IGN);
 		fd_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
