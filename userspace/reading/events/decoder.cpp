@@ -19,9 +19,9 @@ namespace monitor::trace {
 namespace {
 
 // The flat form is read with loads of 8 bytes; the last may start at the last byte that a part can begin in.
-constexpr std::uint64_t flat_room_bits = FlatHeader::max_bits + 64;
+constexpr std::uint64_t flat_load_bits = FlatHeader::max_bits + 64;
 
-std::uint64_t part_of(const std::byte *packet, std::uint64_t at_bits, FlatHeader::Part part)
+std::uint64_t read_part(const std::byte *packet, std::uint64_t at_bits, FlatHeader::Part part)
 {
 	at_bits += part.at_bits;
 	const std::uint64_t word = load<std::uint64_t>(packet + at_bits / 8) >> at_bits % 8;
@@ -32,17 +32,17 @@ const FlatHeader::Form *form_of(const FlatHeader &flat, const std::byte *packet,
 {
 	if (flat.selector.size_bits == 0)
 		return flat.forms.data();
-	const std::uint64_t value = part_of(packet, at_bits, flat.selector);
+	const std::uint64_t value = read_part(packet, at_bits, flat.selector);
 	for (const FlatHeader::Form &form : flat.forms)
 		if (value - form.first <= form.last - form.first)
 			return &form;
 	return nullptr;
 }
 
-constexpr std::ptrdiff_t drop_distance = 4 * (1 << 20); // pages are released after this many bytes
+constexpr std::ptrdiff_t release_distance = 4 * (1 << 20); // pages are released after this many bytes
 constexpr const char *cut_off = "a record is cut off by the end of the file or of its segment";
 
-bool is_right(const RecordChecksum &checksum, const Event &event)
+bool is_valid(const RecordChecksum &checksum, const Event &event)
 {
 	std::uint64_t at_bits = 0, begin_bits = 0, end_bits = 0;
 	if (!locate(checksum.field, event, at_bits))
@@ -55,8 +55,8 @@ bool is_right(const RecordChecksum &checksum, const Event &event)
 	if (begin_bits % 8 != 0 || end_bits % 8 != 0 || begin_bits > end_bits)
 		return false;
 	const FieldClass &type = *checksum.field.type;
-	const std::uint64_t said = read_bits(event.packet, at_bits, type.size_bits, type.big_endian);
-	return said == checksum_of(checksum.method, event.packet + begin_bits / 8, (end_bits - begin_bits) / 8);
+	const std::uint64_t stored = read_bits(event.packet, at_bits, type.size_bits, type.big_endian);
+	return stored == checksum_of(checksum.method, event.packet + begin_bits / 8, (end_bits - begin_bits) / 8);
 }
 
 } // namespace
@@ -89,7 +89,7 @@ bool Decoder::open(PacketHead &head, std::uint64_t end_time)
 	event_.end_bits = head.content_bits;
 	event_.packet_cpu = cpu_;
 	event_.slots = slots_.data();
-	position_ = kept_from_ = event_.packet + head.first_bits / 8;
+	position_ = not_released_ = event_.packet + head.first_bits / 8;
 	end_ = event_.packet + (head.content_bits + 7) / 8;
 	at_bits_ = head.first_bits;
 	record_ = 0;
@@ -109,14 +109,14 @@ void Decoder::grow(const PacketHead &head)
 
 // The time has the low bits of the clock: a lower value than before means that they wrapped. With 0 bits the time is
 // unchanged. Returns an error, or nullptr.
-inline const char *Decoder::take_time(std::uint64_t ticks, std::uint32_t size_bits)
+inline const char *Decoder::set_time(std::uint64_t ticks, std::uint32_t size_bits)
 {
 	if (size_bits == 0) {
 		ticks = ticks_;
 	} else if (size_bits < 64) {
 		const std::uint64_t mask = (std::uint64_t(1) << size_bits) - 1;
-		const std::uint64_t passed = ticks < (ticks_ & mask) ? mask + 1 : 0;
-		ticks = (ticks_ & ~mask) + passed + (ticks & mask);
+		const std::uint64_t wrap = ticks < (ticks_ & mask) ? mask + 1 : 0;
+		ticks = (ticks_ & ~mask) + wrap + (ticks & mask);
 	}
 	const std::uint64_t time = stream_->time(ticks);
 	if (time < event_.time)
@@ -154,19 +154,19 @@ inline const char *Decoder::read_event_header(std::uint64_t &at_bits, const Even
 {
 	const StreamClass &stream = *stream_class_;
 	const View view = event_.view();
-	if (stream.flat.forms.empty() || !view.has(at_bits, flat_room_bits))
+	if (stream.flat.forms.empty() || !view.has(at_bits, flat_load_bits))
 		return walk_event_header(at_bits, cls);
 	const FlatHeader::Form *form = form_of(stream.flat, view.packet, at_bits);
 	if (!form)
 		return "an event's header has a form that is not described";
-	const std::uint64_t ticks = form->time.size_bits ? part_of(view.packet, at_bits, form->time) : 0;
+	const std::uint64_t ticks = form->time.size_bits ? read_part(view.packet, at_bits, form->time) : 0;
 	cls = stream.only;
 	if (stream.event_id >= 0) {
-		const std::uint64_t id = view.slots[stream.event_id] = part_of(view.packet, at_bits, form->id);
+		const std::uint64_t id = view.slots[stream.event_id] = read_part(view.packet, at_bits, form->id);
 		cls = stream.find(id);
 	}
 	at_bits += form->size_bits;
-	return take_time(ticks, form->time.size_bits);
+	return set_time(ticks, form->time.size_bits);
 }
 
 // A cut-off file reads as zeros, which decode, too: checks that the bytes were in the file.
@@ -211,13 +211,13 @@ bool Decoder::decode_mapped_token()
 	return good;
 }
 
-// An error in an event's time, with the event's name.
-const char *Decoder::of_event(const char *why, const EventClass *cls)
+// Adds the event's name to an error in its time.
+const char *Decoder::with_event_name(const char *why, const EventClass *cls)
 {
-	constexpr std::string_view its_time = "the event's time";
-	if (!cls || !std::string_view(why).starts_with(its_time))
+	constexpr std::string_view prefix = "the event's time";
+	if (!cls || !std::string_view(why).starts_with(prefix))
 		return why;
-	text_ = "the time of the event " + readable(cls->name) + (why + its_time.size());
+	text_ = "the time of the event " + readable(cls->name) + (why + prefix.size());
 	return text_.c_str();
 }
 
@@ -228,7 +228,7 @@ const char *Decoder::read_generic_ctf(std::uint64_t at_bits)
 	event_.slots[budget_slot] = event_budget;
 	const EventClass *cls = nullptr;
 	if (const char *why = read_event_header(at_bits, cls))
-		return of_event(why, cls);
+		return with_event_name(why, cls);
 	if (!cls && stream_class_->event_id < 0)
 		return "an event of a class that is not described";
 	if (!cls) {
@@ -264,14 +264,14 @@ const char *Decoder::walk_event_header(std::uint64_t &at_bits, const EventClass 
 		return "an event's header extends beyond the packet's content, or has a form that is not described";
 	cls = stream.event_id >= 0 ? stream.find(view.slots[stream.event_id]) : stream.only;
 	if (stream.event_time < 0)
-		return take_time(0, 0);
-	return take_time(view.slots[stream.event_time], static_cast<std::uint32_t>(view.slots[stream.event_time + 1]));
+		return set_time(0, 0);
+	return set_time(view.slots[stream.event_time], static_cast<std::uint32_t>(view.slots[stream.event_time + 1]));
 }
 
 bool Decoder::decode_record()
 {
-	if (position_ - kept_from_ > drop_distance)
-		drop_records();
+	if (position_ - not_released_ > release_distance)
+		release_records();
 	std::uint64_t size_bytes = 0;
 	why_ = read_record(size_bytes);
 	if (!why_) {
@@ -283,14 +283,14 @@ bool Decoder::decode_record()
 	return !why_;
 }
 
-void Decoder::drop_records()
+void Decoder::release_records()
 {
-	if (kept_from_)
-		stream_->release_bytes(kept_from_, position_);
-	kept_from_ = position_;
+	if (not_released_)
+		stream_->release_bytes(not_released_, position_);
+	not_released_ = position_;
 }
 
-const char *Decoder::wrong_constant(const RecordForm &form)
+const char *Decoder::check_constants(const RecordForm &form)
 {
 	for (const RecordConstant &constant : form.constants)
 		if (event_.slots[constant.slot] != constant.value) {
@@ -345,22 +345,22 @@ const char *Decoder::read_record(std::uint64_t &size_bytes)
 		event_.end_bits = (at_bits + 7) / 8 * 8;
 	if (event_.end_bits == 0)
 		return "a record takes no bytes";
-	if (const char *why = wrong_constant(*form))
+	if (const char *why = check_constants(*form))
 		return why;
 	size_bytes = event_.end_bits / 8;
 	for (const RecordChecksum &checksum : form->checksums)
-		if (!is_right(checksum, event_)) {
+		if (!is_valid(checksum, event_)) {
 			// Later records count from its time; it may be decoded twice before it is skipped.
 			if (form->time.how == RecordTime::How::before && !resume_)
-				take_record_time(*form);
+				set_record_time(*form);
 			return "the checksum of a record is wrong";
 		}
 	const std::uint64_t cpu = form->has_cpu ? form->cpu.read(event_.view()) : cpu_;
 	event_.packet_cpu = cpu < max_cpu_numbers ? static_cast<std::uint32_t>(cpu) : EDC_CPU_UNKNOWN;
-	return take_record_time(*form);
+	return set_record_time(*form);
 }
 
-const char *Decoder::take_record_time(const RecordForm &form)
+const char *Decoder::set_record_time(const RecordForm &form)
 {
 	const RecordTime &time = form.time;
 	constexpr const char *too_large = "the time of a record is before its origin or does not fit into 64 bits";
@@ -383,9 +383,9 @@ const char *Decoder::take_record_time(const RecordForm &form)
 	std::uint64_t base = 0;
 	switch (time.how) {
 	case RecordTime::How::none:
-		return take_time(0, 0);
+		return set_time(0, 0);
 	case RecordTime::How::wrapped:
-		return take_time(sum, time.parts.front().part.size_bits);
+		return set_time(sum, time.parts.front().part.size_bits);
 	case RecordTime::How::segment:
 		base = begin_;
 		break;
@@ -398,7 +398,7 @@ const char *Decoder::take_record_time(const RecordForm &form)
 	if (__builtin_add_overflow(sum, base, &sum))
 		return too_large;
 	own_ticks_ = sum;
-	return take_time(time.may_step_back ? std::max(sum, ticks_) : sum, 64);
+	return set_time(time.may_step_back ? std::max(sum, ticks_) : sum, 64);
 }
 
 } // namespace monitor::trace

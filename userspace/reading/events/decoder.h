@@ -90,14 +90,14 @@ private:
 	bool decode_record();
 
 	const char *read_generic_ctf(std::uint64_t at_bits);
-	const char *of_event(const char *why, const EventClass *cls);
+	const char *with_event_name(const char *why, const EventClass *cls);
 	[[gnu::always_inline]] inline const char *read_event_header(std::uint64_t &at_bits, const EventClass *&cls);
 	const char *walk_event_header(std::uint64_t &at_bits, const EventClass *&cls);
 	const char *read_record(std::uint64_t &size_bytes);
-	const char *wrong_constant(const RecordForm &form);
-	const char *take_record_time(const RecordForm &form);
-	inline const char *take_time(std::uint64_t ticks, std::uint32_t size_bits);
-	void drop_records();
+	const char *check_constants(const RecordForm &form);
+	const char *set_record_time(const RecordForm &form);
+	inline const char *set_time(std::uint64_t ticks, std::uint32_t size_bits);
+	void release_records();
 
 	// Members that next() uses, in one cache line.
 	const std::byte *position_ = nullptr, *end_ = nullptr;
@@ -116,9 +116,9 @@ private:
 	const char *why_ = nullptr;                 // what is wrong with a generic CTF event
 	std::string text_;                          // storage of why_, if it is no literal
 	std::uint64_t own_ticks_ = 0;
-	std::uint64_t record_ = 0;             // whole ones of its packet, up to the first damage
-	const std::byte *resume_ = nullptr;    // the record after a damaged one, if known
-	const std::byte *kept_from_ = nullptr; // pages before it were released
+	std::uint64_t record_ = 0;                // whole ones of its packet, up to the first damage
+	const std::byte *resume_ = nullptr;       // the record after a damaged one, if known
+	const std::byte *not_released_ = nullptr; // pages before it were released
 };
 
 } // namespace monitor::trace

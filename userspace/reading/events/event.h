@@ -75,8 +75,8 @@ struct Event {
 		const std::byte *first = packet + EDC_BLOCK_HEADER;
 		if (data != first && data != first + EDC_BLOCK_COUNTS_BYTES)
 			return false;
-		const bool is_counted = edc_token_id(load<std::uint64_t>(first)) == EDC_ID_BLOCK_TOKENS;
-		return data == first + (is_counted ? EDC_BLOCK_COUNTS_BYTES : 0);
+		const bool has_counts = edc_token_id(load<std::uint64_t>(first)) == EDC_ID_BLOCK_TOKENS;
+		return data == first + (has_counts ? EDC_BLOCK_COUNTS_BYTES : 0);
 	}
 	// Not for tokens.
 	View view() const { return {packet, end_bits, slots}; }

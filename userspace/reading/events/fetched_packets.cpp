@@ -40,13 +40,13 @@ public:
 	std::uint64_t count() const override { return count_; }
 	std::uint64_t offset(std::uint64_t number) const override
 	{
-		const Stretch &stretch = of(number);
+		const Stretch &stretch = stretch_of(number);
 		const std::uint64_t within = std::min(number - stretch.first_packet, stretch.blocks);
 		return std::min((stretch.first_block + within) * EDC_BLOCK_SIZE, std::uint64_t(bytes_.size()));
 	}
 	const char *read(std::uint64_t number, PacketHead &head) const override
 	{
-		const char *const why = of(number).why;
+		const char *const why = stretch_of(number).why;
 		return why ? why : read_token_packet(bytes_, offset(number), uuid_, head);
 	}
 
@@ -62,8 +62,8 @@ private:
 		stretches_.push_back({count_, first_block, blocks, why});
 		count_ += why ? 1 : blocks;
 	}
-	// count() is in the last one, too.
-	const Stretch &of(std::uint64_t number) const
+	// The one with this packet; for count(), the last one.
+	const Stretch &stretch_of(std::uint64_t number) const
 	{
 		static constexpr Stretch none;
 		const auto next = std::ranges::upper_bound(stretches_, number, {}, &Stretch::first_packet);

@@ -23,13 +23,13 @@ std::uint64_t big_endian(std::span<const std::byte> bytes, std::size_t offset, s
 	return read_bits(bytes.data() + offset, 0, size_bits, true);
 }
 
-class DescribedPackets : public Packets {
+class GenericPackets : public Packets {
 public:
-	DescribedPackets(std::span<const std::byte> bytes, const Description &description,
-			 std::span<const std::byte> untrusted_index)
+	GenericPackets(std::span<const std::byte> bytes, const Description &description,
+		       std::span<const std::byte> untrusted_index)
 	    : bytes_(bytes), description_(description)
 	{
-		if (!take_index(untrusted_index))
+		if (!use_index(untrusted_index))
 			find_all();
 	}
 
@@ -52,7 +52,7 @@ private:
 	}
 
 	// Uses the index only if it covers the whole file. Each packet is checked when it is read.
-	bool take_index(std::span<const std::byte> untrusted)
+	bool use_index(std::span<const std::byte> untrusted)
 	{
 		if (untrusted.size() < index_header_bytes + index_entry_bytes ||
 		    big_endian(untrusted, 0, 32) != index_magic || big_endian(untrusted, 4, 32) != 1)
@@ -134,22 +134,22 @@ private:
 	static const char *read_context(PacketHead &head, std::uint64_t left_bits)
 	{
 		const auto &context = head.stream->context;
-		const auto take = [&](std::int32_t slot, std::uint64_t &value) {
+		const auto read_slot = [&](std::int32_t slot, std::uint64_t &value) {
 			if (slot >= 0)
 				value = head.slots[static_cast<std::size_t>(slot)];
 			return slot >= 0;
 		};
-		head.has_begin = take(context.begin, head.begin);
-		head.has_end = take(context.end, head.end);
-		head.has_sequence = take(context.sequence, head.sequence);
-		head.has_discarded = take(context.discarded, head.discarded);
+		head.has_begin = read_slot(context.begin, head.begin);
+		head.has_end = read_slot(context.end, head.end);
+		head.has_sequence = read_slot(context.sequence, head.sequence);
+		head.has_discarded = read_slot(context.discarded, head.discarded);
 		head.sequence_bits = head.stream->sequence_bits;
 		head.discarded_bits = head.stream->discarded_bits;
 		std::uint64_t cpu = EDC_CPU_UNKNOWN, content_bits = left_bits, packet_bits = left_bits;
-		take(context.cpu, cpu);
+		read_slot(context.cpu, cpu);
 		head.cpu = cpu < max_cpu_numbers ? static_cast<std::uint32_t>(cpu) : EDC_CPU_UNKNOWN;
-		const bool has_content = take(context.content, content_bits);
-		if (!take(context.packet, packet_bits) && has_content)
+		const bool has_content = read_slot(context.content, content_bits);
+		if (!read_slot(context.packet, packet_bits) && has_content)
 			packet_bits = content_bits;
 		else if (!has_content)
 			content_bits = packet_bits;
@@ -176,7 +176,7 @@ private:
 std::unique_ptr<Packets> generic_packets(std::span<const std::byte> bytes, const Description &description,
 					 std::span<const std::byte> untrusted_index)
 {
-	return std::make_unique<DescribedPackets>(bytes, description, untrusted_index);
+	return std::make_unique<GenericPackets>(bytes, description, untrusted_index);
 }
 
 } // namespace monitor::trace

@@ -14,7 +14,7 @@ namespace monitor::trace {
 namespace {
 
 constexpr std::size_t max_slots = 1u << 20; // address space; memory is used as packets arrive
-constexpr std::size_t packets_of_each = 2;
+constexpr std::size_t guaranteed_packets = 2;
 
 } // namespace
 
@@ -75,9 +75,9 @@ LiveStreams::LiveStreams(std::shared_ptr<const Description> description, std::ui
 
 std::optional<std::uint32_t> LiveStreams::slot_for(const Member &member)
 {
-	const std::size_t most = std::min(max_slots, max_packets_ + packets_of_each * members_.size());
-	const bool is_among_its_own = member.packets->kept() < packets_of_each;
-	if (packets() >= (is_among_its_own ? most : std::min(most, max_packets_)))
+	const std::size_t max_kept = std::min(max_slots, max_packets_ + guaranteed_packets * members_.size());
+	const bool is_guaranteed = member.packets->kept() < guaranteed_packets;
+	if (packets() >= (is_guaranteed ? max_kept : std::min(max_kept, max_packets_)))
 		return {};
 	if (free_.empty())
 		return used_++;
@@ -152,7 +152,7 @@ std::optional<std::uint64_t> LiveStreams::next_time(const Member &member) const
 	return member.is_losing ? std::optional(member.cursor->packet_end_time()) : std::nullopt;
 }
 
-void LiveStreams::free_read()
+void LiveStreams::free_packets_read()
 {
 	for (const auto &[number, member] : members_)
 		if (member->cursor)

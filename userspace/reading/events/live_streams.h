@@ -81,13 +81,13 @@ private:
 		std::uint64_t gap_after = 0; // count() of the packets before it
 	};
 
-	template <class Visitor> void read_new(Visitor &visitor);
+	template <class Visitor> void read_new_packets(Visitor &visitor);
 	void start(Member &member);
 	std::vector<Member *> in_order();
 	std::optional<std::uint64_t> next_time(const Member &member) const;
 	template <class Visitor> void visit_first(Member &member, std::uint64_t before, Visitor &visitor);
 	template <class Visitor> void visit_gap(Member &member, Visitor &visitor);
-	void free_read();
+	void free_packets_read();
 	std::optional<std::uint32_t> slot_for(const Member &member);
 
 	std::shared_ptr<const Description> description_;
@@ -114,8 +114,8 @@ public:
 	// 0 for a packet that is not kept.
 	std::uint64_t offset(std::uint64_t number) const override
 	{
-		const std::uint64_t place = number - first_;
-		return place < slots_.size() ? std::uint64_t{slots_[place]} * EDC_BLOCK_SIZE : 0;
+		const std::uint64_t index = number - first_;
+		return index < slots_.size() ? std::uint64_t{slots_[index]} * EDC_BLOCK_SIZE : 0;
 	}
 	const char *read(std::uint64_t number, PacketHead &head) const override;
 
@@ -137,7 +137,7 @@ private:
 template <class Visitor> bool LiveStreams::advance(std::uint64_t horizon, Visitor &visitor, Clock::time_point deadline)
 {
 	constexpr std::uint64_t slice_ticks = 1u << 20; // between two checks of the deadline
-	read_new(visitor);
+	read_new_packets(visitor);
 	const std::vector<Member *> order = in_order();
 	MergeHeap heap;
 	for (std::uint32_t i = 0; i < order.size(); ++i)
@@ -157,12 +157,12 @@ template <class Visitor> bool LiveStreams::advance(std::uint64_t horizon, Visito
 				heap.remove();
 		}
 	}
-	free_read();
+	free_packets_read();
 	return is_in_time;
 }
 
 // Starts new streams, and resumes those that were read to their end and have grown.
-template <class Visitor> void LiveStreams::read_new(Visitor &visitor)
+template <class Visitor> void LiveStreams::read_new_packets(Visitor &visitor)
 {
 	for (const auto &[number, member] : members_) {
 		if (!member->has_grown)

@@ -64,7 +64,7 @@ private:
 };
 
 // The callback of walk() for gaps, from the on_gap of the functions below.
-template <class OnGap> auto gap_of_cursor(OnGap &on_gap)
+template <class OnGap> auto gap_callback(OnGap &on_gap)
 {
 	return [&on_gap](const Cursor &cursor) {
 		const Gap &gap = cursor.gap();
@@ -96,7 +96,7 @@ void merge_from(const Trace &trace, TimeRange range, Problems &problems, OnLead 
 		    return cursor.time() < range.from ? cursor.visit_before(std::min(bound, range.from), on_lead)
 						      : cursor.visit_before(bound, on_event);
 	    },
-	    gap_of_cursor(on_gap));
+	    gap_callback(on_gap));
 }
 
 // Problems are added to the caller's `problems`: several threads may read one trace.
@@ -106,7 +106,7 @@ void merge(const Trace &trace, Problems &problems, TimeRange range, OnEvent &&on
 	MergedCursors cursors(trace, problems, [&](Cursor &cursor) { cursor.start(range.from); });
 	cursors.walk(
 	    range.to, [&](Cursor &cursor, std::uint64_t bound) { return cursor.visit_before(bound, on_event); },
-	    gap_of_cursor(on_gap));
+	    gap_callback(on_gap));
 }
 
 template <class OnEvent, class OnGap> void merge(Trace &trace, TimeRange range, OnEvent &&on_event, OnGap &&on_gap)

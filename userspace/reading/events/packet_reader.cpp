@@ -21,7 +21,7 @@ constexpr std::uint64_t latest_time = ~std::uint64_t(0);
 constexpr unsigned max_too_early = 4;
 
 // Reports a stream that was cut off once, at the packet in which the cut lies.
-void add_cut(const Stream &stream, Problems &problems)
+void report_cut_off(const Stream &stream, Problems &problems)
 {
 	const std::uint64_t whole = stream.whole_bytes();
 	std::uint64_t low = 0, high = stream.packets();
@@ -54,7 +54,7 @@ void PacketReader::start_at(std::uint64_t packet)
 bool PacketReader::open_next(std::uint64_t last_time)
 {
 	for (; next_ < stream_->packets(); ++next_) {
-		release_behind();
+		release_passed();
 		const std::uint64_t at = stream_->offset(next_), end = stream_->offset(next_ + 1);
 		if (is_memory_used_up(end - at)) {
 			problems_->add(stream_->info(), next_, at,
@@ -206,7 +206,7 @@ void PacketReader::report_damage(std::uint64_t offset, std::string why, std::str
 void PacketReader::report_cut()
 {
 	broken_ = true;
-	add_cut(*stream_, *problems_);
+	report_cut_off(*stream_, *problems_);
 }
 
 void PacketReader::read_ahead(std::uint64_t at, std::uint64_t min_bytes)
@@ -225,7 +225,7 @@ void PacketReader::read_ahead(std::uint64_t at, std::uint64_t min_bytes)
 	ahead_bytes_ *= 2;
 }
 
-void PacketReader::release_behind()
+void PacketReader::release_passed()
 {
 	// The open packet may still be accessed.
 	if (next_ == 0 || stream_->offset(next_ - 1) < stream_->offset(released_) + release_chunk)

@@ -63,7 +63,7 @@ private:
 	std::uint64_t next_begin(const PacketHead &candidate);
 	std::uint64_t begin_before();
 	void measure_gap(const PacketHead &candidate, std::uint64_t last_time);
-	void release_behind();
+	void release_passed();
 	void read_ahead(std::uint64_t at, std::uint64_t min_bytes);
 
 	const Stream *stream_;

@@ -24,7 +24,7 @@ struct PacketHead {
 	std::uint64_t first_bits = 0;     // start of its events, from its own start
 	std::uint64_t content_bits = 0;   // end of its events
 	std::uint64_t begin = 0, end = 0; // in ticks of the stream's own clock
-	std::uint64_t sequence = 0;       // packet counter;
+	std::uint64_t sequence = 0;       // number of the packet;
 	std::uint64_t discarded = 0;      // events lost so far; both modulo 2^bits
 	bool has_begin = false, has_end = false, has_sequence = false, has_discarded = false;
 	std::uint32_t sequence_bits = 64, discarded_bits = 64;

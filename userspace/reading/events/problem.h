@@ -56,8 +56,8 @@ public:
 			if (kept_.size() < max_kept &&
 			    !chunk(other.stream_index, other.packet)[other.packet % chunk_packets])
 				kept_.push_back(other);
-		for (const auto &[place, theirs] : others.seen_) {
-			Chunk &mine = seen_[place];
+		for (const auto &[key, theirs] : others.seen_) {
+			Chunk &mine = seen_[key];
 			total_ += (theirs & ~mine).count();
 			mine |= theirs;
 		}

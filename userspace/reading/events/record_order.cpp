@@ -22,10 +22,10 @@ struct TimedRecord {
 // Whether times of records are independent of the records before them.
 bool can_be_moved(const RecordLayout &layout)
 {
-	const auto is_own = [](const RecordForm &form) {
+	const auto is_absolute = [](const RecordForm &form) {
 		return form.time.how == RecordTime::How::point || form.time.how == RecordTime::How::none;
 	};
-	return !layout.segment.has_value && std::ranges::all_of(layout.forms, is_own);
+	return !layout.segment.has_value && std::ranges::all_of(layout.forms, is_absolute);
 }
 
 // False: the file is damaged.

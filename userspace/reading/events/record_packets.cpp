@@ -23,7 +23,7 @@ public:
 	{
 		why_ = read_header(records_.file, 0, slots_, first_bytes_, text_);
 		if (!why_ && records_.file.size.is_known)
-			why_ = take_size(records_.file.size, 0, slots_, first_bytes_);
+			why_ = read_size(records_.file.size, 0, slots_, first_bytes_);
 		if (why_)
 			return;
 		if (!records_.segment.has_value)
@@ -85,15 +85,15 @@ private:
 	}
 
 	// Sets the packet's size from the length in its header.
-	const char *take_size(const RecordSize &size, std::uint64_t offset, std::vector<std::uint64_t> &slots,
+	const char *read_size(const RecordSize &size, std::uint64_t offset, std::vector<std::uint64_t> &slots,
 			      std::uint64_t &size_bytes) const
 	{
-		const std::uint64_t said = size.of(view_at(offset, slots)) / 8;
-		if (said < size_bytes || said == 0)
+		const std::uint64_t stored = size.of(view_at(offset, slots)) / 8;
+		if (stored < size_bytes || stored == 0)
 			return "the length of a header or a segment is less than that of its fields";
-		if (said > bytes_.size() - offset)
+		if (stored > bytes_.size() - offset)
 			return "the file ends in the middle of a header or a segment";
-		size_bytes = said;
+		size_bytes = stored;
 		return nullptr;
 	}
 
@@ -105,7 +105,7 @@ private:
 			return why;
 		head.first_bits = header_bytes * 8;
 		head.size_bytes = header_bytes;
-		if (const char *why = take_size(segment.size, head.offset_bytes, head.slots, head.size_bytes))
+		if (const char *why = read_size(segment.size, head.offset_bytes, head.slots, head.size_bytes))
 			return why;
 		head.content_bits = head.size_bytes * 8;
 		if (segment.content.is_known)
@@ -118,19 +118,19 @@ private:
 	const char *read_roles(PacketHead &head) const
 	{
 		const RecordHeader &segment = records_.segment;
-		const auto take = [&](std::int32_t slot, std::uint64_t &value) {
+		const auto read_slot = [&](std::int32_t slot, std::uint64_t &value) {
 			if (slot >= 0)
 				value = head.slots[static_cast<std::size_t>(slot)];
 			return slot >= 0;
 		};
-		head.has_begin = take(segment.begin, head.begin);
-		head.has_end = take(segment.end, head.end);
-		head.has_discarded = take(segment.lost, head.discarded);
-		head.has_sequence = take(segment.number, head.sequence);
+		head.has_begin = read_slot(segment.begin, head.begin);
+		head.has_end = read_slot(segment.end, head.end);
+		head.has_discarded = read_slot(segment.lost, head.discarded);
+		head.has_sequence = read_slot(segment.number, head.sequence);
 		head.discarded_bits = segment.lost_bits;
 		head.sequence_bits = segment.number_bits;
 		std::uint64_t cpu = EDC_CPU_UNKNOWN;
-		take(segment.cpu, cpu);
+		read_slot(segment.cpu, cpu);
 		head.cpu = cpu < max_cpu_numbers ? static_cast<std::uint32_t>(cpu) : EDC_CPU_UNKNOWN;
 		const bool is_too_late = __builtin_mul_overflow(head.begin, segment.begin_ticks, &head.begin) ||
 					 __builtin_mul_overflow(head.end, segment.end_ticks, &head.end);

@@ -15,22 +15,22 @@ namespace monitor::trace {
 namespace {
 
 // The number after `word` in the name; `otherwise` if `word` is missing.
-std::uint32_t number_behind(std::string_view name, std::string_view word, std::uint32_t otherwise)
+std::uint32_t number_after(std::string_view name, std::string_view word, std::uint32_t otherwise)
 {
 	const std::size_t at = name.rfind(word);
 	std::uint32_t number = 0;
-	const bool has =
+	const bool is_found =
 	    at != std::string_view::npos &&
 	    std::from_chars(name.data() + at + word.size(), name.data() + name.size(), number).ec == std::errc();
-	return has ? number : otherwise;
+	return is_found ? number : otherwise;
 }
 
 // CPU and level of a ring from its stream's name, as the recorder writes it.
 std::pair<std::uint32_t, std::uint32_t> ring_of_name(std::string_view name)
 {
 	name.remove_prefix(std::min(name.rfind('/') + 1, name.size()));
-	const std::uint32_t cpu = number_behind(name, "_cpu", EDC_CPU_UNKNOWN);
-	const std::uint32_t level = name.starts_with("user_") ? EDC_LEVEL_USER : number_behind(name, "_level", 0);
+	const std::uint32_t cpu = number_after(name, "_cpu", EDC_CPU_UNKNOWN);
+	const std::uint32_t level = name.starts_with("user_") ? EDC_LEVEL_USER : number_after(name, "_level", 0);
 	return {cpu < max_cpu_numbers ? cpu : EDC_CPU_UNKNOWN, level};
 }
 
@@ -130,7 +130,7 @@ std::uint64_t Stream::trailing_bytes() const
 	return info_.is_generic_ctf ? 0 : bytes_.size() % EDC_BLOCK_SIZE;
 }
 
-// Only for token packets, which have one size: others have it in their headers, which a hole has not.
+// Only for token packets, which have one size: others have it in their headers, and a hole has no headers.
 Stream::InHole Stream::in_hole(std::uint64_t number) const
 {
 	const InHole none{number, number};
@@ -254,9 +254,10 @@ std::uint64_t Stream::seek(std::uint64_t time) const
 
 std::uint64_t Stream::packet_time(std::uint64_t time, std::uint64_t before) const
 {
-	const std::uint64_t in = seek(time);
+	const std::uint64_t containing = seek(time);
 	PacketHead head;
-	for (const std::uint64_t number : {in - std::min(before, in - std::min(in, first_packet())), in})
+	for (const std::uint64_t number :
+	     {containing - std::min(before, containing - std::min(containing, first_packet())), containing})
 		if (number < packets() && !read_head(number, head) && head.has_begin)
 			return std::min(time, this->time(head.begin));
 	return time;

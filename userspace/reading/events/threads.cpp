@@ -248,7 +248,7 @@ void Threads::set_call(std::int64_t pid, std::uint32_t machine, const Call &call
 		return;
 	if (Info *changed = find_or_add(pid, machine)) {
 		changed->call = call;
-		changed->calls_since = gaps_;
+		changed->gaps_before_call = gaps_;
 	}
 }
 
@@ -257,8 +257,8 @@ Threads::Info *Threads::find_or_add(std::int64_t pid, std::uint32_t machine)
 	if (pid < 0 || pid >= pid_limit)
 		return nullptr;
 	auto &page = pages_[index_of(pid, machine) / page_size];
-	const std::size_t place = index_of(pid, machine) % page_size;
-	if (!page || page[place] == 0) {
+	const std::size_t index = index_of(pid, machine) % page_size;
+	if (!page || page[index] == 0) {
 		if (!page || page.use_count() > 1) {
 			auto own = std::make_shared<std::uint32_t[]>(page_size);
 			if (page)
@@ -266,9 +266,9 @@ Threads::Info *Threads::find_or_add(std::int64_t pid, std::uint32_t machine)
 			page = std::move(own);
 		}
 		names_.push_back(std::make_shared<Info>());
-		page[place] = static_cast<std::uint32_t>(names_.size());
+		page[index] = static_cast<std::uint32_t>(names_.size());
 	}
-	std::shared_ptr<Info> &name = names_[page[place] - 1];
+	std::shared_ptr<Info> &name = names_[page[index] - 1];
 	if (name.use_count() > 1)
 		name = std::make_shared<Info>(*name);
 	return name.get();

@@ -50,7 +50,7 @@ public:
 		bool hidden = false; // the kernel hides this thread from the probes
 		std::int64_t process = unknown;
 		Call call;
-		std::uint32_t calls_since = 0; // number of gaps when its call became known
+		std::uint32_t gaps_before_call = 0; // gaps_ when its call became known
 
 		std::string_view view() const { return {text, length}; }
 	};
@@ -130,7 +130,7 @@ public:
 	Call call(std::int64_t pid, std::uint32_t machine) const
 	{
 		const Info *known = find(pid, machine);
-		return known && known->calls_since == gaps_ ? known->call : Call();
+		return known && known->gaps_before_call == gaps_ ? known->call : Call();
 	}
 	// The number of known threads, named or not.
 	std::size_t count() const { return names_.size(); }
@@ -187,9 +187,9 @@ private:
 	{
 		if (pid < 0 || pid >= pid_limit)
 			return nullptr;
-		const auto place = index_of(pid, machine);
-		const auto &page = pages_[place / page_size];
-		const std::uint32_t number = page ? page[place % page_size] : 0;
+		const auto index = index_of(pid, machine);
+		const auto &page = pages_[index / page_size];
+		const std::uint32_t number = page ? page[index % page_size] : 0;
 		return number ? names_[number - 1].get() : nullptr;
 	}
 	std::int64_t before_user(const Event &event, const Role &role);

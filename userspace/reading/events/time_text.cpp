@@ -29,7 +29,7 @@ std::optional<std::int64_t> fraction_e9(const char *text)
 	return billionths;
 }
 
-// [-]NUMBER[.FRACTION][UNIT]; without a unit, seconds. Empty from 292 years on.
+// [-]NUMBER[.FRACTION][UNIT]; without a unit, seconds. nullopt: another form, or 292 years and more.
 std::optional<std::int64_t> since_begin_ns(const std::string &text)
 {
 	if (text.starts_with('-')) {
@@ -185,11 +185,11 @@ std::uint64_t parse_time_after(const std::string &text, const char *option, cons
 {
 	const Clock &clock = span.clock;
 	if (const auto ns = since_begin_ns(text)) {
-		constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+		constexpr auto max_time = std::numeric_limits<std::uint64_t>::max();
 		if (!last || *ns == std::numeric_limits<std::int64_t>::max())
 			return clock.from_since_ns(span.begin_time, *ns);
 		const std::uint64_t after = clock.from_since_ns(span.begin_time, *ns + 1);
-		return after - (after > 0 && after < most ? 1 : 0);
+		return after - (after > 0 && after < max_time ? 1 : 0);
 	}
 	if (const auto ns = parse_wall_ns(text, option, span, earliest_ns)) {
 		const std::uint64_t after = clock.from_wall_ns(*ns + 1);

@@ -13,7 +13,8 @@ namespace {
 constexpr std::uint64_t block_bits = EDC_BLOCK_SIZE * 8;
 constexpr std::uint64_t header_bits = EDC_BLOCK_HEADER * 8;
 
-const char *test(const edc_block &block, const std::array<std::uint8_t, 16> &uuid)
+// The error in a header, or nullptr.
+const char *check(const edc_block &block, const std::array<std::uint8_t, 16> &uuid)
 {
 	if (block.magic != EDC_BLOCK_MAGIC)
 		return "no packet begins here (its magic is missing)";
@@ -56,7 +57,7 @@ const char *read_token_packet(std::span<const std::byte> bytes, std::uint64_t of
 			      const std::array<std::uint8_t, 16> &uuid, PacketHead &head)
 {
 	const auto block = load<edc_block>(bytes.data() + offset);
-	if (const char *sentence = test(block, uuid))
+	if (const char *sentence = check(block, uuid))
 		return sentence;
 	head.offset_bytes = offset;
 	head.size_bytes = EDC_BLOCK_SIZE;

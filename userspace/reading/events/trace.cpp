@@ -129,7 +129,7 @@ void chain(const std::vector<std::unique_ptr<Stream>> &streams)
 
 // Files of periods (record --statistics) end with an empty packet, whose number is that of the packets before it. Older
 // recorders did not write it.
-void find_cut_periods(const std::vector<std::unique_ptr<Stream>> &streams, Problems &problems)
+void report_cut_periods(const std::vector<std::unique_ptr<Stream>> &streams, Problems &problems)
 {
 	for (const auto &stream : streams) {
 		const std::uint64_t packets = stream->packets();
@@ -181,7 +181,7 @@ struct Recorded {
 	// Traces recorded one after the other have different threads and states, even if the numbers are the same.
 	// Other tracers have a trace per process: those below one directory belong together. Parts with separate lines
 	// to the reference clock have no known order among each other.
-	bool is_same(const Recorded &other) const
+	bool is_same_machine(const Recorded &other) const
 	{
 		if (lines_of != other.lines_of)
 			return false;
@@ -217,8 +217,8 @@ bool were_calls_left_out(const recording_file::Contents &recorded)
 	return has_calls(recorded.filter.part) || has_calls(recorded.filter.none);
 }
 
-// Sets the streams' numbers of packets that the recorder wrote, and adds streams whose file is missing. `name_of`: the
-// stream's name for a file's.
+// Sets the streams' numbers of packets that the recorder wrote, and adds streams whose file is missing. `name_of` maps
+// a file's name to its stream's.
 template <class NameOf>
 void set_recorded(const std::map<std::string, std::uint64_t> &untrusted_recorded, const NameOf &name_of,
 		  const std::shared_ptr<const Description> &description, std::vector<std::unique_ptr<Stream>> &streams)
@@ -250,7 +250,7 @@ struct Parts {
 	std::vector<std::string> warnings;
 	bool has_lines = false; // in any trace's clock
 	bool lacks_calls = false;
-	std::map<fs::path, fs::path> taken; // real path -> path as given
+	std::map<fs::path, fs::path> added; // real path -> path as given
 	bool is_fetched = false;            // some trace is only partly here
 	std::uint32_t classes = 0;
 
@@ -282,12 +282,12 @@ struct Parts {
 	};
 	std::vector<Unreadable> unreadable; // beside traces that can be read
 
-	// Whether it was added under another name: a link, or a directory above it.
-	bool is_again(const fs::path &path)
+	// Whether it was added before, perhaps under another name: a link, or a directory above it. If so, warns.
+	bool is_repeated(const fs::path &path)
 	{
 		std::error_code unreadable;
 		const fs::path real = fs::canonical(path, unreadable);
-		const auto [known, is_new] = taken.emplace(unreadable ? path : real, path);
+		const auto [known, is_new] = added.emplace(unreadable ? path : real, path);
 		if (!is_new)
 			warnings.push_back(known->second == path ? path.string() + " is named twice: it is read once"
 								 : path.string() + " and " + known->second.string() +
@@ -301,7 +301,7 @@ struct Parts {
 		std::shared_ptr<const Description> description =
 		    load_description((directory / "metadata").string(), classes, warnings);
 		const auto fetched = read_fetched_part(directory.string());
-		std::vector<std::unique_ptr<Stream>> mine;
+		std::vector<std::unique_ptr<Stream>> own_streams;
 		const auto name_of = [&](const fs::path &file) {
 			return (directory / file).lexically_relative(root).string();
 		};
@@ -312,14 +312,14 @@ struct Parts {
 			const std::string name = name_of(path.filename());
 			if (auto part =
 				fetched ? fetched_stream(path, name, file, fetched->fetched, description) : nullptr) {
-				mine.push_back(std::move(part));
+				own_streams.push_back(std::move(part));
 				continue;
 			}
 			const fs::path index = directory / "index" / (path.filename().string() + ".idx");
-			std::error_code none;
-			mine.push_back(std::make_unique<Stream>(
+			std::error_code ignored;
+			own_streams.push_back(std::make_unique<Stream>(
 			    name, description, std::move(file),
-			    fs::is_regular_file(index, none) ? MappedFile(index.string()) : MappedFile()));
+			    fs::is_regular_file(index, ignored) ? MappedFile(index.string()) : MappedFile()));
 		}
 		if (fetched)
 			warnings.push_back(fetched->text());
@@ -327,12 +327,12 @@ struct Parts {
 		if (const auto recorded = recording_file::contents_in(directory.string())) {
 			lacks_calls = lacks_calls || were_calls_left_out(*recorded);
 			if (!fetched && description->has_tokens())
-				set_recorded(recorded->streams, name_of, description, mine);
+				set_recorded(recorded->streams, name_of, description, own_streams);
 		}
 		directories.push_back(directory);
 		descriptions.push_back(std::move(description));
 		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
-		Recorded when = when_recorded(*descriptions.back(), mine);
+		Recorded when = when_recorded(*descriptions.back(), own_streams);
 		const Snapshot this_one{when.begin_ns, when.end_ns, directory, argument};
 		const std::string *host = descriptions.back()->find_env("hostname");
 		if (when.has_tokens && descriptions.back()->has_uuid)
@@ -348,7 +348,7 @@ struct Parts {
 			clocks[machine].add(lines);
 		else
 			clocks[machine].add(clock.has_lines ? std::nullopt : clock.bound);
-		for (auto &stream : mine) {
+		for (auto &stream : own_streams) {
 			stream->set_machine(machine);
 			stream->set_lines(lines);
 			streams.push_back(std::move(stream));
@@ -375,7 +375,7 @@ struct Parts {
 		for (const fs::path &part : trace_directories(argument)) {
 			const std::string name = part.lexically_relative(argument).begin()->string();
 			found.insert(name);
-			if (is_again(part))
+			if (is_repeated(part))
 				continue;
 			try {
 				add(part, argument, is_only ? fs::path(argument) : part.parent_path(), clocks[name]);
@@ -485,18 +485,18 @@ struct Parts {
 		const std::string *host = descriptions.back()->find_env("hostname");
 		when.host = host ? *host : "";
 		when.argument = argument;
-		bool is_again = false;
+		bool is_same_host = false;
 		for (std::size_t i = 0; i < machines.size() && host; ++i) {
-			if (when.is_same(recorded[i])) {
+			if (when.is_same_machine(recorded[i])) {
 				recorded[i].begin_ns = std::min(recorded[i].begin_ns, when.begin_ns);
 				recorded[i].end_ns = std::max(recorded[i].end_ns, when.end_ns);
 				recorded[i].has_tokens |= when.has_tokens;
 				return static_cast<std::uint32_t>(i);
 			}
-			is_again |= recorded[i].host == when.host;
+			is_same_host |= recorded[i].host == when.host;
 		}
 		// Recordings of one host one after the other are named by their directories.
-		machines.push_back(!host ? directory.filename().string() : is_again ? directory.string() : *host);
+		machines.push_back(!host ? directory.filename().string() : is_same_host ? directory.string() : *host);
 		recorded.push_back(std::move(when));
 		return static_cast<std::uint32_t>(machines.size() - 1);
 	}
@@ -537,7 +537,7 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 	std::error_code ignored;
 	for (const std::string &directory : directories) {
 		if (fs::is_regular_file(directory, ignored)) {
-			if (!parts.is_again(directory))
+			if (!parts.is_repeated(directory))
 				parts.add_file(directory, tdl);
 			continue;
 		}
@@ -553,7 +553,7 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 		parts.keep_own_clock();
 	Trace trace(joined(parts.descriptions, parts.has_lines), std::move(parts.streams));
 	if (!parts.is_fetched) // else the parts report what is missing
-		find_cut_periods(trace.streams_, trace.problems_);
+		report_cut_periods(trace.streams_, trace.problems_);
 	parts.report_unreadable_parts(trace.problems_, trace.streams_.size());
 	trace.directory_ = parts.directories.front().string();
 	trace.is_generic_ctf_ = parts.descriptions.size() > 1 || !parts.descriptions.front()->has_tokens();
