@@ -10,7 +10,7 @@ namespace {
 using Attribute = KnownAttribute::Kind;
 using tsdl::Value;
 
-bool is_truth(const tsdl::Value &value)
+bool is_boolean(const tsdl::Value &value)
 {
 	if (value.kind == Value::Kind::integer)
 		return !value.negative && value.magnitude <= 1;
@@ -27,8 +27,8 @@ const char *wrong_kind(const tsdl::Value &value, Attribute kind)
 		return value.kind == Value::Kind::integer && !value.negative ? nullptr : "a non-negative number";
 	case Attribute::integer:
 		return value.kind == Value::Kind::integer ? nullptr : "a number";
-	case Attribute::truth:
-		return is_truth(value) ? nullptr : "true or false";
+	case Attribute::boolean:
+		return is_boolean(value) ? nullptr : "true or false";
 	case Attribute::word:
 		return value.kind == Value::Kind::word ? nullptr : "a keyword, without quotes";
 	case Attribute::base:

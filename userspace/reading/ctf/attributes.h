@@ -19,7 +19,7 @@ struct KnownAttribute {
 	enum class Kind {
 		count,   // a number that is not negative
 		integer, // a number
-		truth,   // true, TRUE, 1, false, FALSE, 0
+		boolean, // true, TRUE, 1, false, FALSE, 0
 		word,    // a keyword, such as le
 		base,    // a number or a keyword
 		text,    // a string

@@ -35,14 +35,14 @@ FieldClass *integer(FieldClass &structure, std::string_view name)
 }
 
 // Removes leading underscores, which only keep names apart from keywords, as babeltrace does.
-void show_names(FieldClass &type)
+void strip_underscores(FieldClass &type)
 {
 	for (FieldClass &element : type.element)
-		show_names(element);
+		strip_underscores(element);
 	for (Member &member : type.members) {
 		if (member.name.starts_with('_'))
 			member.name.erase(0, 1);
-		show_names(member.type);
+		strip_underscores(member.type);
 	}
 }
 
@@ -53,9 +53,9 @@ public:
 private:
 	void packet_header() override
 	{
-		layout_.magic = saved(layout_.packet_header, "magic");
-		layout_.stream = saved(layout_.packet_header, "stream_id");
-		layout_.instance = saved(layout_.packet_header, "stream_instance_id");
+		layout_.magic = slot_of(layout_.packet_header, "magic");
+		layout_.stream = slot_of(layout_.packet_header, "stream_id");
+		layout_.instance = slot_of(layout_.packet_header, "stream_instance_id");
 		for (const Member &member : layout_.packet_header.members)
 			check_header_member(member, &member == &layout_.packet_header.members.front());
 		if (layout_.streams.size() > 1 && layout_.stream < 0)
@@ -84,14 +84,14 @@ private:
 		layout_.uuid_path = {static_cast<std::uint32_t>(&member - layout_.packet_header.members.data())};
 	}
 
-	std::int32_t saved(FieldClass &structure, std::string_view name)
+	std::int32_t slot_of(FieldClass &structure, std::string_view name)
 	{
 		FieldClass *found = integer(structure, name);
 		return found ? save(*found) : -1;
 	}
 
 	// An integer that is a time by its name, but has no clock, gets the only clock.
-	void map(FieldClass &type)
+	void use_only_clock(FieldClass &type)
 	{
 		if (type.clock >= 0)
 			return;
@@ -105,30 +105,30 @@ private:
 	{
 		for (const char *name : {"timestamp_begin", "timestamp_end"})
 			if (FieldClass *found = integer(stream.packet_context, name))
-				map(*found);
+				use_only_clock(*found);
 		visit_integers(stream.event_header, [this](const std::string &name, FieldClass &type) {
 			if (name == "timestamp")
-				map(type);
+				use_only_clock(type);
 		});
-		const auto take = [&](const std::string &, FieldClass &type) {
+		const auto set_stream_clock = [&](const std::string &, FieldClass &type) {
 			if (type.clock >= 0 && stream.clock < 0)
 				stream.clock = type.clock;
 		};
-		visit_integers(stream.event_header, take);
-		visit_integers(stream.packet_context, take);
+		visit_integers(stream.event_header, set_stream_clock);
+		visit_integers(stream.packet_context, set_stream_clock);
 	}
 
 	void save_context(StreamClass &stream)
 	{
 		auto &context = stream.context;
 		FieldClass &type = stream.packet_context;
-		context.begin = saved(type, "timestamp_begin");
-		context.end = saved(type, "timestamp_end");
-		context.content = saved(type, "content_size");
-		context.packet = saved(type, "packet_size");
-		context.discarded = saved(type, "events_discarded");
-		context.sequence = saved(type, "packet_seq_num");
-		context.cpu = saved(type, "cpu_id");
+		context.begin = slot_of(type, "timestamp_begin");
+		context.end = slot_of(type, "timestamp_end");
+		context.content = slot_of(type, "content_size");
+		context.packet = slot_of(type, "packet_size");
+		context.discarded = slot_of(type, "events_discarded");
+		context.sequence = slot_of(type, "packet_seq_num");
+		context.cpu = slot_of(type, "cpu_id");
 		if (context.discarded >= 0)
 			stream.discarded_bits = integer(type, "events_discarded")->size_bits;
 		if (context.sequence >= 0)
@@ -184,10 +184,10 @@ void complete(std::unique_ptr<Layout> layout, const std::vector<std::shared_ptr<
 {
 	Completion(*layout, description).walk(events, streams);
 	for (const auto &stream : layout->streams)
-		show_names(stream->event_context);
+		strip_underscores(stream->event_context);
 	for (const auto &event : events) {
-		show_names(event->context);
-		show_names(event->payload);
+		strip_underscores(event->context);
+		strip_underscores(event->payload);
 	}
 	list_all(std::move(layout), events, streams, description);
 }

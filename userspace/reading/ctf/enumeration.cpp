@@ -54,7 +54,7 @@ void Enumeration::split_overlapping()
 		for (const Label &label : labels_)
 			if (key(label.first) <= cuts[i] && last <= key(label.last))
 				piece.text += (piece.text.empty() ? "" : "|") + label.text;
-		used += piece.text.size() + labels_.size();
+		used += piece.text.size() + labels_.size(); // bounds the time, too
 		ok_ = used <= max_joined_bytes;
 		if (!piece.text.empty())
 			ranges_.push_back(std::move(piece));

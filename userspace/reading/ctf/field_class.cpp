@@ -286,16 +286,17 @@ std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t
 {
 	at_bits = aligned(at_bits, type.align_bits);
 	const std::uint64_t left = (view.end_bits - std::min(at_bits, view.end_bits)) / byte_bits;
-	const std::uint64_t most =
+	const std::uint64_t max_bytes =
 	    type.kind == FieldClassKind::string ? left : std::min(left, length_of(type, view, at_bits));
 	if (type.encoding != Encoding::utf8) {
 		const std::byte *from = view.packet + at_bits / byte_bits;
 		scratch.clear();
-		convert_text(from, bytes_before_nul(from, most, unit_bytes(type.encoding)), type.encoding, scratch);
+		convert_text(from, bytes_before_nul(from, max_bytes, unit_bytes(type.encoding)), type.encoding,
+			     scratch);
 		return scratch;
 	}
 	const auto *text = reinterpret_cast<const char *>(view.packet + at_bits / byte_bits);
-	return {text, ::strnlen(text, most)};
+	return {text, ::strnlen(text, max_bytes)};
 }
 
 // Fields tested by a presence precede the first member that has it, so it is evaluated once.

@@ -41,10 +41,10 @@ struct Reference {
 
 	// The same in CTF 2, as steps: names of members; nullopt: the enclosing structure.
 	std::vector<std::optional<std::string>> steps = {};
-	std::int8_t scope = -1;    // number of the root of the steps; -1: the field's own structure
-	bool takes_truth = false;  // of an optional without ranges: the tag is a truth value
-	bool has_negative = false; // in its ranges, or those of its options
-	bool has_large = false;    // beyond the largest signed integer
+	std::int8_t scope = -1;       // number of the root of the steps; -1: the field's own structure
+	bool has_boolean_tag = false; // of an optional without ranges: the tag is a boolean value
+	bool has_negative = false;    // in its ranges, or those of its options
+	bool has_large = false;       // beyond the largest signed integer
 };
 
 struct LabelRange {
@@ -64,7 +64,7 @@ struct ValueTest {
 	std::uint64_t mask = ~std::uint64_t(0);
 	std::vector<LabelRange> values;
 
-	bool takes(std::uint64_t value) const
+	bool accepts(std::uint64_t value) const
 	{
 		for (const LabelRange &range : values)
 			if ((value & mask) - range.first <= range.last - range.first)
@@ -103,7 +103,7 @@ struct FieldClass {
 	bool is_hidden = false;   // only skipped: neither listed nor printed
 	bool is_to_end = false;   // a sequence up to the end of the content
 	bool is_wide = false;     // an array for an integer of more than 64 bits, of bytes or bits
-	bool is_truth = false;    // an integer that is false or true
+	bool is_boolean = false;  // an integer that is false or true
 	bool is_coded = false;    // a real of 16 bits, coded as a comp_t
 	bool is_text = false;     // an 8-bit integer that is a character; a string, or an array or sequence of these
 	Encoding encoding = Encoding::utf8; // of a text
@@ -186,8 +186,8 @@ inline std::uint64_t read_scalar(const FieldClass &type, const View &view, std::
 // A varint that starts at a byte. False: it is not wholly inside the content, or has more than 64 bits.
 bool read_varint(const FieldClass &type, const View &view, std::uint64_t &at_bits, std::uint64_t &value);
 
-// The same for a scalar inside the content: one load of 8 bytes where the content has as many.
-inline std::uint64_t read_scalar_of(const FieldClass &type, const View &view, std::uint64_t at_bits)
+// As read_scalar(), for a scalar inside the content: one load of 8 bytes where the content has as many.
+inline std::uint64_t read_scalar_fast(const FieldClass &type, const View &view, std::uint64_t at_bits)
 {
 	const std::uint32_t lead = at_bits % 8;
 	if (type.big_endian || type.is_reversed || lead + type.size_bits > 64 || !view.has(at_bits - lead, 64))
@@ -202,7 +202,7 @@ double half_as_real(std::uint16_t bits);
 // The kernel's comp_t (linux/acct.h): 13 bits, above them 3 bits of an exponent to base 8. Only TDL has it.
 inline constexpr std::uint32_t comp_t_bits = 16;
 
-inline double of_comp_t(std::uint64_t bits)
+inline double comp_t_as_real(std::uint64_t bits)
 {
 	return static_cast<double>((bits & 0x1fff) << 3 * (bits >> 13 & 7));
 }
@@ -210,7 +210,7 @@ inline double of_comp_t(std::uint64_t bits)
 inline double as_real(std::uint64_t bits, std::uint32_t size_bits, bool is_coded)
 {
 	if (size_bits == 16) [[unlikely]]
-		return is_coded ? of_comp_t(bits) : half_as_real(static_cast<std::uint16_t>(bits));
+		return is_coded ? comp_t_as_real(bits) : half_as_real(static_cast<std::uint16_t>(bits));
 	return size_bits == 32 ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
 			       : std::bit_cast<double>(bits);
 }
@@ -233,7 +233,7 @@ inline bool is_over(const FieldClass &type, const View &view, std::uint64_t at_b
 inline bool is_present(const FieldClass &optional, const View &view)
 {
 	for (const FieldClass::Presence &presence : *optional.presence)
-		if (!presence.test.takes(view.slots[presence.slot]))
+		if (!presence.test.accepts(view.slots[presence.slot]))
 			return false;
 	return true;
 }

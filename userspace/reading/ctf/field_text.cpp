@@ -69,17 +69,17 @@ FieldText::Node FieldText::compile(const FieldClass &type) const
 {
 	Node node{&type, form_of(type, json_), {}, {}, ShortText::head_bytes + 2};
 	if (type.is_scalar() || type.is_integer())
-		node.room += max_scalar_chars;
+		node.max_chars += max_scalar_chars;
 	for (const Member &member : type.members) {
-		node.below.push_back(compile(member.type));
-		Node &below = node.below.back();
-		below.before = ShortText(json_ ? json_text(member.name) + ':' : readable(member.name) + '=');
-		node.room += below.before.room() + below.room + 1;
+		node.children.push_back(compile(member.type));
+		Node &child = node.children.back();
+		child.prefix = ShortText(json_ ? json_text(member.name) + ':' : readable(member.name) + '=');
+		node.max_chars += child.prefix.room() + child.max_chars + 1;
 	}
 	for (const FieldClass &element : type.element)
-		node.below.push_back(compile(element));
+		node.children.push_back(compile(element));
 	if (type.kind == FieldClassKind::optional)
-		node.room += node.below.front().room + absent.size();
+		node.max_chars += node.children.front().max_chars + absent.size();
 	return node;
 }
 
@@ -87,7 +87,7 @@ void FieldText::put(const View &view, std::uint64_t &at_bits, LineBuffer &out) c
 {
 	view.slots[budget_slot] = ~std::uint64_t(0);
 	Walk walk{view, aligned(at_bits, root_.type->align_bits), out, nullptr};
-	out.reserve(root_.room);
+	out.reserve(root_.max_chars);
 	walk.out = out.end();
 	put_members(root_, walk);
 	at_bits = walk.at_bits;
@@ -97,7 +97,7 @@ void FieldText::put(const View &view, std::uint64_t &at_bits, LineBuffer &out) c
 void FieldText::put_members(const Node &node, Walk &walk) const
 {
 	bool first = true;
-	for (const Node &member : node.below) {
+	for (const Node &member : node.children) {
 		if (member.type->is_hidden) {
 			skip(*member.type, walk.view, walk.at_bits);
 			continue;
@@ -107,7 +107,7 @@ void FieldText::put_members(const Node &node, Walk &walk) const
 		if (!first)
 			*walk.out++ = json_ ? ',' : ' ';
 		first = false;
-		walk.out = member.before.put(walk.out);
+		walk.out = member.prefix.put(walk.out);
 		if (member.form == Form::decimal)
 			put_decimal(*member.type, walk);
 		else
@@ -117,7 +117,7 @@ void FieldText::put_members(const Node &node, Walk &walk) const
 
 void FieldText::put_text(std::string_view text, Walk &walk) const
 {
-	walk.reserve(text.size() * max_escaped_chars + 2 + root_.room);
+	walk.reserve(text.size() * max_escaped_chars + 2 + root_.max_chars);
 	walk.out = json_            ? put_json(walk.out, text)
 		   : is_plain(text) ? monitor::put(walk.out, text)
 				    : put_quoted(walk.out, text);
@@ -131,7 +131,7 @@ static std::uint64_t take_scalar(const FieldClass &type, const View &view, std::
 	if (type.kind == FieldClassKind::varint) {
 		read_varint(type, view, at_bits, value);
 	} else {
-		value = read_scalar_of(type, view, at_bits);
+		value = read_scalar_fast(type, view, at_bits);
 		at_bits += type.size_bits;
 	}
 	if (type.slot >= 0)
@@ -186,9 +186,9 @@ void FieldText::put_elements(const Node &node, Walk &walk) const
 	walk.at_bits = aligned(walk.at_bits, node.type->align_bits);
 	*walk.out++ = '[';
 	const std::uint64_t length = length_of(*node.type, walk.view, walk.at_bits);
-	const Node &element = node.below.front();
+	const Node &element = node.children.front();
 	for (std::uint64_t i = 0; i < length && !is_over(*node.type, walk.view, walk.at_bits); ++i) {
-		walk.reserve(element.room + root_.room);
+		walk.reserve(element.max_chars + root_.max_chars);
 		if (i > 0)
 			*walk.out++ = json_ ? ',' : ' ';
 		put_node(element, walk);
@@ -201,7 +201,7 @@ void FieldText::put_wide(const FieldClass &type, Walk &walk) const
 {
 	const std::uint64_t begin = aligned(walk.at_bits, type.align_bits), size_bits = type.fixed_bits;
 	walk.at_bits = begin + size_bits;
-	walk.reserve(size_bits / 4 + max_scalar_chars + root_.room);
+	walk.reserve(size_bits / 4 + max_scalar_chars + root_.max_chars);
 	if (json_)
 		*walk.out++ = '"';
 	bool is_first = true;
@@ -241,9 +241,9 @@ void FieldText::put_braced(const Node &node, Walk &walk) const
 		walk.at_bits = aligned(walk.at_bits, node.type->align_bits);
 		put_members(node, walk);
 	} else if (const Member *option = option_of(*node.type, walk.view)) {
-		const Node &below = node.below[static_cast<std::size_t>(option - node.type->members.data())];
-		walk.out = below.before.put(walk.out);
-		put_node(below, walk);
+		const Node &child = node.children[static_cast<std::size_t>(option - node.type->members.data())];
+		walk.out = child.prefix.put(walk.out);
+		put_node(child, walk);
 	}
 	*walk.out++ = '}';
 }
@@ -263,7 +263,7 @@ void FieldText::put_node(const Node &node, Walk &walk) const
 		return put_wide(*node.type, walk);
 	case Form::optional:
 		if (is_present(*node.type, walk.view))
-			return put_node(node.below.front(), walk);
+			return put_node(node.children.front(), walk);
 		walk.out = monitor::put(walk.out, absent);
 		return;
 	case Form::structure:

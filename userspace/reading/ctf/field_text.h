@@ -29,9 +29,9 @@ private:
 	struct Node {
 		const FieldClass *type;
 		Form form;
-		ShortText before; // the name, as printed
-		std::vector<Node> below;
-		std::size_t room = 0; // maximum number of characters, without texts and elements of sequences
+		ShortText prefix; // the name, as printed
+		std::vector<Node> children;
+		std::size_t max_chars = 0; // maximum number of characters, without texts and elements of sequences
 	};
 	// The position of a walk in the event and in the line. The line always has space for the rest of the scope.
 	struct Walk {

@@ -12,31 +12,31 @@
 namespace monitor::trace {
 namespace {
 
-using json::Place;
+using json::Node;
 using FieldClassKind = FieldClass::Kind;
 using JsonKind = json::Value::Kind;
 
 constexpr std::size_t max_clocks = 100, max_streams = 1000;
 
-void check_names(const Place &fragment)
+void check_names(const Node &fragment)
 {
 	for (const char *name : {"namespace", "name", "uid"})
 		if (const auto found = fragment.find(name))
 			found->text();
 }
 
-std::int64_t seconds_of(const Place &place)
+std::int64_t seconds_of(const Node &node)
 {
-	place.expect(JsonKind::integer);
-	const auto number = static_cast<std::int64_t>(place.value().number);
-	constexpr std::int64_t most = std::int64_t(1) << 62;
-	if ((number < 0) != place.value().is_negative || number > most || number < -most)
-		place.refuse("expected an integer of less than 63 bits");
+	node.expect(JsonKind::integer);
+	const auto number = static_cast<std::int64_t>(node.value().number);
+	constexpr std::int64_t max_seconds = std::int64_t(1) << 62;
+	if ((number < 0) != node.value().is_negative || number > max_seconds || number < -max_seconds)
+		node.refuse("expected an integer of less than 63 bits");
 	return number;
 }
 
 // Clocks of the same origin are comparable.
-std::string origin_of(const Place &fragment)
+std::string origin_of(const Node &fragment)
 {
 	const auto origin = fragment.find("origin");
 	if (!origin)
@@ -58,7 +58,7 @@ public:
 	std::unique_ptr<const Description> read(std::string_view untrusted_text)
 	{
 		layout_->packet_header.kind = FieldClassKind::structure;
-		json::read_sequence(untrusted_text, [this](const Place &fragment) { take(fragment); });
+		json::read_sequence(untrusted_text, [this](const Node &fragment) { read_fragment(fragment); });
 		if (!has_preamble_)
 			throw Refusal({}, "a description of CTF 2 must begin with a preamble");
 		JsonSlots(*layout_).walk(events_, streams_);
@@ -70,7 +70,7 @@ public:
 	}
 
 private:
-	void take(const Place &fragment)
+	void read_fragment(const Node &fragment)
 	{
 		const std::size_t type =
 		    fragment.at("type").one_of({"preamble", "field-class-alias", "trace-class", "clock-class",
@@ -79,7 +79,7 @@ private:
 			fragment.refuse(type == 0 ? "a second preamble is not supported"
 						  : "a description of CTF 2 must begin with a preamble");
 		has_preamble_ = true;
-		check_notes(fragment);
+		check_common_members(fragment);
 		switch (type) {
 		case 0:
 			return preamble(fragment);
@@ -97,10 +97,10 @@ private:
 		}
 	}
 
-	void preamble(const Place &fragment)
+	void preamble(const Node &fragment)
 	{
 		fragment.expect_only({"type", "attributes", "extensions", "version", "uuid"});
-		const Place version = fragment.at("version");
+		const Node version = fragment.at("version");
 		if (version.number() != 2)
 			version.refuse("a version other than CTF 2 is not supported");
 		if (const auto uuid = fragment.find("uuid", JsonKind::list)) {
@@ -112,7 +112,7 @@ private:
 		}
 	}
 
-	void trace_class(const Place &fragment)
+	void trace_class(const Node &fragment)
 	{
 		fragment.expect_only({"type", "attributes", "extensions", "namespace", "name", "uid", "environment",
 				      "packet-header-field-class"});
@@ -120,7 +120,7 @@ private:
 			fragment.refuse("a second trace class is not supported");
 		check_names(fragment);
 		if (const auto environment = fragment.find("environment", JsonKind::object))
-			for (const Place &entry : environment->elements()) {
+			for (const Node &entry : environment->elements()) {
 				const json::Value &value = entry.value();
 				if (value.kind != JsonKind::text && value.kind != JsonKind::integer)
 					entry.refuse("expected an integer or a text");
@@ -133,12 +133,12 @@ private:
 		layout_->packet_header = scope(fragment, "packet-header-field-class");
 	}
 
-	void clock_class(const Place &fragment)
+	void clock_class(const Node &fragment)
 	{
 		fragment.expect_only({"type", "attributes", "extensions", "id", "namespace", "name", "uid", "frequency",
 				      "description", "origin", "offset-from-origin", "precision", "accuracy"});
 		check_names(fragment);
-		const Place id = fragment.at("id");
+		const Node id = fragment.at("id");
 		if (std::ranges::find(clock_ids_, id.text()) != clock_ids_.end())
 			id.refuse("two clock classes have this id");
 		if (clock_ids_.size() == max_clocks)
@@ -164,7 +164,7 @@ private:
 		made_->clocks.push_back(std::move(clock));
 	}
 
-	void stream_class(const Place &fragment)
+	void stream_class(const Node &fragment)
 	{
 		fragment.expect_only({"type", "attributes", "extensions", "namespace", "name", "uid", "id",
 				      "default-clock-class-id", "packet-context-field-class",
@@ -190,19 +190,19 @@ private:
 		layout_->streams.push_back(std::move(stream));
 	}
 
-	void event_class(const Place &fragment)
+	void event_class(const Node &fragment)
 	{
 		fragment.expect_only({"type", "attributes", "extensions", "namespace", "name", "uid", "id",
 				      "data-stream-class-id", "specific-context-field-class", "payload-field-class"});
 		check_names(fragment);
 		auto cls = std::make_shared<EventClass>();
 		const auto name = fragment.find("name"), id = fragment.find("id"),
-			   of = fragment.find("data-stream-class-id");
+			   stream_id = fragment.find("data-stream-class-id");
 		if (name)
 			cls->name = name->text();
 		if (id)
 			cls->id = id->number();
-		StreamClass *stream = layout_->find(of ? of->number() : 0);
+		StreamClass *stream = layout_->find(stream_id ? stream_id->number() : 0);
 		if (!stream)
 			fragment.refuse("the event record class " + cls->name +
 					" belongs to a data stream class that is not described before it");
@@ -215,7 +215,7 @@ private:
 		streams_.push_back(stream);
 	}
 
-	FieldClass scope(const Place &fragment, std::string_view name)
+	FieldClass scope(const Node &fragment, std::string_view name)
 	{
 		FieldClass made;
 		made.kind = FieldClassKind::structure;

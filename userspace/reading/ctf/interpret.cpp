@@ -85,7 +85,7 @@ private:
 	}
 
 	// The struct of a binding, or an empty one. Definitions that precede it in its block apply to it.
-	FieldClass bound(const Block &block, const char *binding)
+	FieldClass binding_type(const Block &block, const char *binding)
 	{
 		FieldClass made;
 		made.kind = FieldClassKind::structure;
@@ -125,7 +125,7 @@ private:
 				  {"uuid", Attribute::text},
 				  {"description", Attribute::text},
 				  {"precision", Attribute::count},
-				  {"absolute", Attribute::truth}});
+				  {"absolute", Attribute::boolean}});
 		Clock clock;
 		std::int64_t offset = 0;
 		for (const auto &[position, name, value] : block.attributes) {
@@ -171,7 +171,7 @@ private:
 			made_->uuid = uuid_of(*uuid);
 		made_->has_uuid = uuid;
 		check_bindings(block, {"packet.header"});
-		layout_->packet_header = bound(block, "packet.header");
+		layout_->packet_header = binding_type(block, "packet.header");
 	}
 
 	// Read first, as types before the trace block depend on it.
@@ -220,9 +220,9 @@ private:
 		if (layout_->find(stream->id))
 			throw Refusal(block.position, "two streams have the id " + std::to_string(stream->id));
 		check_bindings(block, {"packet.context", "event.header", "event.context"});
-		stream->packet_context = bound(block, "packet.context");
-		stream->event_header = bound(block, "event.header");
-		stream->event_context = bound(block, "event.context");
+		stream->packet_context = binding_type(block, "packet.context");
+		stream->event_header = binding_type(block, "event.header");
+		stream->event_context = binding_type(block, "event.context");
 		layout_->streams.push_back(std::move(stream));
 	}
 
@@ -246,8 +246,8 @@ private:
 				      "the event " + cls->name + " belongs to a stream that is not described");
 		cls->index = made_->first_index + static_cast<std::uint32_t>(events_.size());
 		check_bindings(block, {"context", "fields"});
-		cls->context = bound(block, "context");
-		cls->payload = bound(block, "fields");
+		cls->context = binding_type(block, "context");
+		cls->payload = binding_type(block, "fields");
 		if (!stream->add(*cls))
 			throw Refusal(block.position, "two event classes have the same id");
 		events_.push_back(std::move(cls));

@@ -21,7 +21,7 @@ public:
 	std::size_t failed_at() const { return failed_at_; }
 
 	bool null() override { return add({}); }
-	bool boolean(bool value) override { return add({Value::Kind::truth, false, value, {}, {}, {}}); }
+	bool boolean(bool value) override { return add({Value::Kind::boolean, false, value, {}, {}, {}}); }
 	bool number_integer(number_integer_t value) override
 	{
 		return add({Value::Kind::integer, value < 0, static_cast<std::uint64_t>(value), {}, {}, {}});
@@ -100,9 +100,9 @@ private:
 	std::string why_;
 };
 
-TextPosition moved(TextPosition from, std::string_view over)
+TextPosition advanced(TextPosition from, std::string_view text)
 {
-	for (const char c : over) {
+	for (const char c : text) {
 		++from.offset;
 		if (c == '\n') {
 			++from.line;
@@ -123,23 +123,23 @@ const char *in_words(Value::Kind kind)
 
 } // namespace
 
-std::string Place::path() const
+std::string Node::path() const
 {
-	if (!above_)
+	if (!parent_)
 		return "";
-	const std::string before = above_->path();
-	if (above_->value_->kind == Value::Kind::list)
+	const std::string before = parent_->path();
+	if (parent_->value_->kind == Value::Kind::list)
 		return before + '[' + std::to_string(number_) + ']';
 	return before + (before.empty() ? "" : ".") + name();
 }
 
-void Place::refuse(const std::string &sentence) const
+void Node::refuse(const std::string &sentence) const
 {
 	const std::string where = path();
 	throw Refusal(position_, where.empty() ? sentence : where + ": " + sentence);
 }
 
-std::optional<Place> Place::find(std::string_view name) const
+std::optional<Node> Node::find(std::string_view name) const
 {
 	expect(Value::Kind::object);
 	const auto found = std::ranges::find(value_->names, name);
@@ -148,7 +148,7 @@ std::optional<Place> Place::find(std::string_view name) const
 	return element(static_cast<std::size_t>(found - value_->names.begin()));
 }
 
-std::optional<Place> Place::find(std::string_view name, Value::Kind kind) const
+std::optional<Node> Node::find(std::string_view name, Value::Kind kind) const
 {
 	const auto found = find(name);
 	if (found)
@@ -156,15 +156,15 @@ std::optional<Place> Place::find(std::string_view name, Value::Kind kind) const
 	return found;
 }
 
-Place Place::at(std::string_view name) const
+Node Node::at(std::string_view name) const
 {
 	if (const auto found = find(name))
 		return *found;
 	refuse("`" + std::string(name) + "` is missing");
 }
 
-void Place::expect_only(std::initializer_list<std::string_view> names,
-			std::initializer_list<std::string_view> more) const
+void Node::expect_only(std::initializer_list<std::string_view> names,
+		       std::initializer_list<std::string_view> more) const
 {
 	expect(Value::Kind::object);
 	for (const std::string &name : value_->names)
@@ -172,44 +172,44 @@ void Place::expect_only(std::initializer_list<std::string_view> names,
 			refuse("`" + name + "` is not known here");
 }
 
-Place Place::element(std::size_t number) const
+Node Node::element(std::size_t number) const
 {
 	return {value_->values[number], *this, number};
 }
 
-std::vector<Place> Place::elements() const
+std::vector<Node> Node::elements() const
 {
-	std::vector<Place> all;
+	std::vector<Node> all;
 	for (std::size_t i = 0; i < size(); ++i)
 		all.push_back(element(i));
 	return all;
 }
 
-void Place::expect(Value::Kind kind) const
+void Node::expect(Value::Kind kind) const
 {
 	if (value_->kind != kind)
 		refuse(std::string("expected ") + in_words(kind));
 }
 
-const std::string &Place::text() const
+const std::string &Node::text() const
 {
 	expect(Value::Kind::text);
 	return value_->text;
 }
 
-std::uint64_t Place::number(std::uint64_t least, std::uint64_t most) const
+std::uint64_t Node::number(std::uint64_t min_value, std::uint64_t max_value) const
 {
 	const bool is_unsigned = value_->kind == Value::Kind::integer && !value_->is_negative;
-	if (is_unsigned && value_->number >= least && value_->number <= most)
+	if (is_unsigned && value_->number >= min_value && value_->number <= max_value)
 		return value_->number;
-	if (least == 0 && most == ~std::uint64_t(0))
+	if (min_value == 0 && max_value == ~std::uint64_t(0))
 		refuse("expected a non-negative integer");
-	refuse("expected an integer " + (most == ~std::uint64_t(0)
-					     ? "of at least " + std::to_string(least)
-					     : "from " + std::to_string(least) + " to " + std::to_string(most)));
+	refuse("expected an integer " + (max_value == ~std::uint64_t(0) ? "of at least " + std::to_string(min_value)
+									: "from " + std::to_string(min_value) + " to " +
+									      std::to_string(max_value)));
 }
 
-std::size_t Place::one_of(std::initializer_list<std::string_view> words) const
+std::size_t Node::one_of(std::initializer_list<std::string_view> words) const
 {
 	const auto *const found = std::ranges::find(words, text());
 	if (found != words.end())
@@ -225,21 +225,22 @@ bool is_sequence(std::string_view text)
 	return text.starts_with(record_separator);
 }
 
-void read_sequence(std::string_view untrusted_text, const std::function<void(const Place &)> &take)
+void read_sequence(std::string_view untrusted_text, const std::function<void(const Node &)> &visit)
 {
 	TextPosition position;
 	while (!untrusted_text.empty()) {
-		position = moved(position, untrusted_text.substr(0, 1));
+		position = advanced(position, untrusted_text.substr(0, 1));
 		untrusted_text.remove_prefix(1);
 		const std::string_view fragment = untrusted_text.substr(0, untrusted_text.find(record_separator));
 		if (fragment.find_first_not_of(" \t\r\n") != std::string_view::npos) {
 			Value value;
 			Builder builder(value);
 			if (!nlohmann::json::sax_parse(fragment.begin(), fragment.end(), &builder))
-				throw Refusal(moved(position, fragment.substr(0, builder.failed_at())), builder.why());
-			take(Place(value, position));
+				throw Refusal(advanced(position, fragment.substr(0, builder.failed_at())),
+					      builder.why());
+			visit(Node(value, position));
 		}
-		position = moved(position, fragment);
+		position = advanced(position, fragment);
 		untrusted_text.remove_prefix(fragment.size());
 	}
 }

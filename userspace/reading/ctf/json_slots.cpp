@@ -43,7 +43,7 @@ void check_options(const FieldClass &variant, bool is_signed)
 } // namespace
 
 // All fields of a role share a slot: the last one read counts.
-void JsonSlots::take_role(FieldClass &type, Role role)
+void JsonSlots::assign_role(FieldClass &type, Role role)
 {
 	const auto number = static_cast<std::size_t>(role);
 	if (role == Role::default_clock_timestamp)
@@ -57,7 +57,7 @@ void JsonSlots::take_role(FieldClass &type, Role role)
 	role_bits_[number] = type.size_bits;
 }
 
-void JsonSlots::take_roles(FieldClass &type, const char *scope, std::uint16_t allowed, TextPosition position)
+void JsonSlots::assign_roles(FieldClass &type, const char *scope, std::uint16_t allowed, TextPosition position)
 {
 	if (type.roles & ~allowed)
 		throw Refusal(position,
@@ -68,15 +68,15 @@ void JsonSlots::take_roles(FieldClass &type, const char *scope, std::uint16_t al
 			throw Refusal(position, std::string("a field of the ") + scope +
 						    " is a time, but its data stream class has no default clock");
 		if (is_time) // first: its slot is followed by another
-			take_role(type, Role::default_clock_timestamp);
+			assign_role(type, Role::default_clock_timestamp);
 		for (std::size_t i = 0; i < roles_; ++i)
 			if (roles & 1u << i && static_cast<Role>(i) != Role::default_clock_timestamp)
-				take_role(type, static_cast<Role>(i));
+				assign_role(type, static_cast<Role>(i));
 	}
 	for (FieldClass &element : type.element)
-		take_roles(element, scope, allowed, position);
+		assign_roles(element, scope, allowed, position);
 	for (Member &member : type.members)
-		take_roles(member.type, scope, allowed, member.position);
+		assign_roles(member.type, scope, allowed, member.position);
 }
 
 void JsonSlots::find_uuid(const FieldClass &structure, std::vector<std::uint32_t> &path)
@@ -101,10 +101,10 @@ void JsonSlots::packet_header()
 		    (&member != header.members.data() || member.type.size_bits != 32 ||
 		     member.type.kind != FieldClassKind::integer))
 			throw Refusal(position, "the magic of a packet must come first and have 32 bits");
-	take_roles(header, "packet header",
-		   bits_of({Role::packet_magic_number, Role::metadata_stream_uuid, Role::data_stream_class_id,
-			    Role::data_stream_id}),
-		   position);
+	assign_roles(header, "packet header",
+		     bits_of({Role::packet_magic_number, Role::metadata_stream_uuid, Role::data_stream_class_id,
+			      Role::data_stream_id}),
+		     position);
 	std::vector<std::uint32_t> path;
 	find_uuid(header, path);
 	layout_.magic = role_slot(Role::packet_magic_number);
@@ -116,11 +116,11 @@ void JsonSlots::stream(StreamClass &stream)
 {
 	clock_ = stream.clock;
 	std::fill(role_slots_ + static_cast<int>(first_of_packet_context), std::end(role_slots_), -1);
-	take_roles(stream.packet_context, "packet context",
-		   bits_of({Role::packet_total_length, Role::packet_content_length, Role::default_clock_timestamp,
-			    Role::packet_end_default_clock_timestamp, Role::discarded_event_record_counter_snapshot,
-			    Role::packet_sequence_number}),
-		   stream.position);
+	assign_roles(stream.packet_context, "packet context",
+		     bits_of({Role::packet_total_length, Role::packet_content_length, Role::default_clock_timestamp,
+			      Role::packet_end_default_clock_timestamp, Role::discarded_event_record_counter_snapshot,
+			      Role::packet_sequence_number}),
+		     stream.position);
 	stream.context.begin = role_slot(Role::default_clock_timestamp);
 	stream.context.end = role_slot(Role::packet_end_default_clock_timestamp);
 	stream.context.content = role_slot(Role::packet_content_length);
@@ -139,13 +139,13 @@ void JsonSlots::stream(StreamClass &stream)
 			stream.context.cpu = member.type.slot;
 		}
 	std::fill(role_slots_ + static_cast<int>(first_of_event), std::end(role_slots_), -1);
-	take_roles(stream.event_header, "event record header",
-		   bits_of({Role::default_clock_timestamp, Role::event_record_class_id}), stream.position);
+	assign_roles(stream.event_header, "event record header",
+		     bits_of({Role::default_clock_timestamp, Role::event_record_class_id}), stream.position);
 	stream.event_id = role_slot(Role::event_record_class_id);
 	stream.event_time = role_slot(Role::default_clock_timestamp);
 	if (stream.event_time < 0 && stream.context.begin < 0 && stream.context.end < 0)
 		stream.clock = -1;
-	take_roles(stream.event_context, "event record common context", 0, stream.position);
+	assign_roles(stream.event_context, "event record common context", 0, stream.position);
 }
 
 void JsonSlots::event(const EventClass &cls)
@@ -200,17 +200,17 @@ void JsonSlots::search_options(FieldClass &variant, std::size_t step, Search &se
 			       std::size_t frame)
 {
 	const std::size_t before = search.found.size();
-	std::size_t with = 0;
+	std::size_t options_with_match = 0;
 	for (Member &option : variant.members) {
 		const std::size_t found = search.found.size();
 		this->search(option.type, step, search, has_passed, frame);
-		with += search.found.size() > found;
+		options_with_match += search.found.size() > found;
 	}
-	if (has_passed && search.found.size() > before && with < variant.members.size())
+	if (has_passed && search.found.size() > before && options_with_match < variant.members.size())
 		search.why = "is only in some of the options of a variant";
 }
 
-void JsonSlots::refer(FieldClass &type)
+void JsonSlots::resolve_reference(FieldClass &type)
 {
 	const Reference &reference = *type.reference;
 	const auto refuse = [&](const std::string &what) {
@@ -218,12 +218,12 @@ void JsonSlots::refer(FieldClass &type)
 	};
 	Search search{reference, {}};
 	const auto named = std::ranges::find_if(reference.steps, [](const auto &step) { return step.has_value(); });
-	const auto up = static_cast<std::size_t>(named - reference.steps.begin());
+	const auto levels_up = static_cast<std::size_t>(named - reference.steps.begin());
 	if (reference.scope < 0) {
-		if (up >= frames_.size())
+		if (levels_up >= frames_.size())
 			refuse("is outside of its scope");
-		const std::size_t frame = frames_.size() - 1 - up;
-		search_member(*frames_[frame].structure, up, search, false, frame);
+		const std::size_t frame = frames_.size() - 1 - levels_up;
+		search_member(*frames_[frame].structure, levels_up, search, false, frame);
 	} else {
 		for (const Root &root : roots_)
 			if (root.number == reference.scope)
@@ -263,13 +263,13 @@ void JsonSlots::check(const FieldClass &type, const FieldClass &selector)
 	const auto refuse = [&](const std::string &what) {
 		throw Refusal(reference.position, "the field " + reference.path + ' ' + what);
 	};
-	if (type.kind == FieldClassKind::sequence && (selector.is_signed || selector.is_truth))
+	if (type.kind == FieldClassKind::sequence && (selector.is_signed || selector.is_boolean))
 		refuse("is a length, but not an unsigned integer");
 	if (type.kind == FieldClassKind::sequence)
 		return;
-	if (reference.takes_truth != selector.is_truth)
-		refuse(selector.is_truth ? "is a boolean, of which there are no ranges"
-					 : "is not a boolean, so ranges are needed");
+	if (reference.has_boolean_tag != selector.is_boolean)
+		refuse(selector.is_boolean ? "is a boolean, of which there are no ranges"
+					   : "is not a boolean, so ranges are needed");
 	if (selector.is_signed ? reference.has_large : reference.has_negative)
 		refuse("can never be in one of the ranges");
 }

@@ -30,10 +30,10 @@ private:
 	// Uses StreamClass::clock, and sets it to -1 if no field has the time.
 	void stream(StreamClass &stream) override;
 	void event(const EventClass &cls) override;
-	void refer(FieldClass &type) override;
+	void resolve_reference(FieldClass &type) override;
 
-	void take_roles(FieldClass &type, const char *scope, std::uint16_t allowed, TextPosition position);
-	void take_role(FieldClass &type, Role role);
+	void assign_roles(FieldClass &type, const char *scope, std::uint16_t allowed, TextPosition position);
+	void assign_role(FieldClass &type, Role role);
 	std::int32_t role_slot(Role role) const { return role_slots_[static_cast<std::size_t>(role)]; }
 	void find_uuid(const FieldClass &structure, std::vector<std::uint32_t> &path);
 

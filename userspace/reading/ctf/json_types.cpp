@@ -12,7 +12,7 @@
 namespace monitor::trace {
 namespace {
 
-using json::Place;
+using json::Node;
 using FieldClassKind = FieldClass::Kind;
 using JsonKind = json::Value::Kind;
 
@@ -20,9 +20,9 @@ constexpr std::uint64_t register_bits = 64;
 constexpr std::uint64_t max_number = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t max_signed = std::numeric_limits<std::int64_t>::max();
 
-std::uint32_t alignment(const Place &place, std::string_view name)
+std::uint32_t alignment(const Node &node, std::string_view name)
 {
-	const auto found = place.find(name);
+	const auto found = node.find(name);
 	const std::uint64_t align_bits = found ? found->number(1) : 1;
 	if (!std::has_single_bit(align_bits))
 		found->refuse("an alignment must be a power of two");
@@ -31,13 +31,13 @@ std::uint32_t alignment(const Place &place, std::string_view name)
 	return static_cast<std::uint32_t>(align_bits);
 }
 
-std::uint16_t roles_of(const Place &place)
+std::uint16_t roles_of(const Node &node)
 {
 	std::uint16_t roles = 0;
-	const auto list = place.find("roles", JsonKind::list);
+	const auto list = node.find("roles", JsonKind::list);
 	if (!list)
 		return roles;
-	for (const Place &role : list->elements())
+	for (const Node &role : list->elements())
 		roles |= static_cast<std::uint16_t>(
 		    1u << role.one_of({"packet-magic-number", "metadata-stream-uuid", "data-stream-class-id",
 				       "data-stream-id", "packet-total-length", "packet-content-length",
@@ -47,33 +47,33 @@ std::uint16_t roles_of(const Place &place)
 	return roles;
 }
 
-std::uint64_t bound(const Place &place)
+std::uint64_t bound(const Node &node)
 {
-	place.expect(JsonKind::integer);
-	return place.value().number;
+	node.expect(JsonKind::integer);
+	return node.value().number;
 }
 
-bool is_before(const Place &first, const Place &last)
+bool runs_backwards(const Node &first, const Node &last)
 {
 	const json::Value &a = first.value(), &b = last.value();
 	return a.is_negative != b.is_negative ? b.is_negative : b.number < a.number;
 }
 
 // [[first, last], ...], not empty; negative numbers are in two's complement.
-std::vector<LabelRange> ranges_of(const Place &list, Reference &about)
+std::vector<LabelRange> ranges_of(const Node &list, Reference &reference)
 {
 	std::vector<LabelRange> made;
 	list.expect(JsonKind::list);
-	for (const Place &range : list.elements()) {
+	for (const Node &range : list.elements()) {
 		range.expect(JsonKind::list);
 		if (range.size() != 2)
 			range.refuse("expected the first and the last value of a range");
-		const Place first = range.element(0), last = range.element(1);
+		const Node first = range.element(0), last = range.element(1);
 		made.push_back({bound(first), bound(last)});
-		if (is_before(first, last))
+		if (runs_backwards(first, last))
 			range.refuse("a range runs backwards");
-		about.has_negative |= first.value().is_negative;
-		about.has_large |= !last.value().is_negative && last.value().number > max_signed;
+		reference.has_negative |= first.value().is_negative;
+		reference.has_large |= !last.value().is_negative && last.value().number > max_signed;
 	}
 	if (made.empty())
 		list.refuse("expected at least one range");
@@ -81,7 +81,7 @@ std::vector<LabelRange> ranges_of(const Place &list, Reference &about)
 }
 
 // Merges ranges that overlap, as a value needs one name only.
-std::vector<LabelRange> united(std::vector<LabelRange> ranges, bool is_signed)
+std::vector<LabelRange> merged(std::vector<LabelRange> ranges, bool is_signed)
 {
 	const auto key = [&](std::uint64_t value) { return is_signed ? value ^ (max_signed + 1) : value; };
 	std::ranges::sort(ranges, {}, [&](const LabelRange &range) { return key(range.first); });
@@ -96,17 +96,17 @@ std::vector<LabelRange> united(std::vector<LabelRange> ranges, bool is_signed)
 }
 
 // The names of an integer's values.
-std::shared_ptr<const Enumeration> mappings(const Place &place, const FieldClass &integer)
+std::shared_ptr<const Enumeration> mappings(const Node &node, const FieldClass &integer)
 {
 	std::vector<Enumeration::Label> labels;
-	const auto named = place.find("mappings", JsonKind::object);
+	const auto named = node.find("mappings", JsonKind::object);
 	if (!named)
 		return nullptr;
-	for (const Place &ranges : named->elements()) {
-		Reference about;
-		for (const LabelRange &range : united(ranges_of(ranges, about), integer.is_signed))
+	for (const Node &ranges : named->elements()) {
+		Reference reference;
+		for (const LabelRange &range : merged(ranges_of(ranges, reference), integer.is_signed))
 			labels.push_back({range.first, range.last, ranges.name()});
-		if (integer.is_signed ? about.has_large : about.has_negative)
+		if (integer.is_signed ? reference.has_large : reference.has_negative)
 			ranges.refuse("a range is outside of what the integer can be");
 	}
 	if (labels.empty())
@@ -117,16 +117,16 @@ std::shared_ptr<const Enumeration> mappings(const Place &place, const FieldClass
 	return made;
 }
 
-std::shared_ptr<const std::vector<Flag>> flags_of(const Place &place, std::uint32_t size_bits)
+std::shared_ptr<const std::vector<Flag>> flags_of(const Node &node, std::uint32_t size_bits)
 {
 	auto made = std::make_shared<std::vector<Flag>>();
-	const Place named = place.at("flags");
+	const Node named = node.at("flags");
 	named.expect(JsonKind::object);
-	for (const Place &ranges : named.elements()) {
-		Reference about;
+	for (const Node &ranges : named.elements()) {
+		Reference reference;
 		Flag flag{ranges.name(), 0};
-		for (const LabelRange &range : ranges_of(ranges, about)) {
-			if (about.has_negative || range.first >= size_bits)
+		for (const LabelRange &range : ranges_of(ranges, reference)) {
+			if (reference.has_negative || range.first >= size_bits)
 				ranges.refuse("the bits of a flag are numbered from 0 to " +
 					      std::to_string(size_bits - 1));
 			const std::uint64_t last = std::min<std::uint64_t>(range.last, size_bits - 1);
@@ -139,9 +139,9 @@ std::shared_ptr<const std::vector<Flag>> flags_of(const Place &place, std::uint3
 	return made;
 }
 
-std::uint8_t base_of(const Place &place)
+std::uint8_t base_of(const Node &node)
 {
-	const auto base = place.find("preferred-display-base");
+	const auto base = node.find("preferred-display-base");
 	if (!base)
 		return 10;
 	const std::uint64_t number = base->number();
@@ -153,126 +153,126 @@ std::uint8_t base_of(const Place &place)
 enum class Bits : std::uint8_t { array, map, boolean, integer, real };
 
 // Common to fields with a fixed number of bits. `more`: other members that this one may have.
-FieldClass fixed_length(const Place &place, Bits meaning, std::initializer_list<std::string_view> more = {})
+FieldClass fixed_length(const Node &node, Bits meaning, std::initializer_list<std::string_view> more = {})
 {
-	place.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment"}, more);
+	node.expect_only({"type", "attributes", "extensions", "length", "byte-order", "bit-order", "alignment"}, more);
 	FieldClass made;
 	const bool may_be_wide = meaning == Bits::array || meaning == Bits::integer;
-	const Place length = place.at("length");
+	const Node length = node.at("length");
 	made.size_bits = static_cast<std::uint32_t>(length.number(1, std::numeric_limits<std::uint32_t>::max()));
 	if (made.size_bits > (may_be_wide ? max_integer_bits : register_bits))
 		length.refuse(std::string("more than ") + (may_be_wide ? "4096" : "64") +
 			      " bits are not supported here");
-	made.align_bits = alignment(place, "alignment");
-	made.big_endian = place.at("byte-order").one_of({"little-endian", "big-endian"}) == 1;
-	if (const auto order = place.find("bit-order"))
+	made.align_bits = alignment(node, "alignment");
+	made.big_endian = node.at("byte-order").one_of({"little-endian", "big-endian"}) == 1;
+	if (const auto order = node.find("bit-order"))
 		made.is_reversed = (order->one_of({"first-to-last", "last-to-first"}) == 1) != made.big_endian;
 	if (made.is_reversed && made.size_bits > register_bits)
 		length.refuse("more than 64 bits in this bit order are not supported");
 	return made;
 }
 
-constexpr const char *wide_words = "an integer of more than 64 bits can have no role and no names";
+constexpr const char *wide_refusal = "an integer of more than 64 bits can have no role and no names";
 
-FieldClass bit_array(const Place &place)
+FieldClass bit_array(const Node &node)
 {
-	FieldClass made = fixed_length(place, Bits::array);
+	FieldClass made = fixed_length(node, Bits::array);
 	made.base = 16;
 	return made.size_bits > register_bits ? wide_integer(std::move(made)) : made;
 }
 
-FieldClass bit_map(const Place &place)
+FieldClass bit_map(const Node &node)
 {
-	FieldClass made = fixed_length(place, Bits::map, {"flags"});
+	FieldClass made = fixed_length(node, Bits::map, {"flags"});
 	made.base = 16;
-	made.flags = flags_of(place, made.size_bits);
+	made.flags = flags_of(node, made.size_bits);
 	return made;
 }
 
-FieldClass boolean(const Place &place)
+FieldClass boolean(const Node &node)
 {
 	static const auto words = std::make_shared<const Enumeration>(
 	    std::vector<Enumeration::Label>{{0, 0, "false"}, {1, max_number, "true"}}, false);
-	FieldClass made = fixed_length(place, Bits::boolean);
+	FieldClass made = fixed_length(node, Bits::boolean);
 	made.labels = words;
-	made.is_truth = true;
+	made.is_boolean = true;
 	return made;
 }
 
-FieldClass real(const Place &place)
+FieldClass real(const Node &node)
 {
-	FieldClass made = fixed_length(place, Bits::real);
+	FieldClass made = fixed_length(node, Bits::real);
 	if (made.size_bits != 16 && made.size_bits != 32 && made.size_bits != 64)
-		place.at("length").refuse("only floating-point numbers of 16, 32 and 64 bits are supported");
+		node.at("length").refuse("only floating-point numbers of 16, 32 and 64 bits are supported");
 	made.kind = FieldClassKind::floating_point;
 	return made;
 }
 
-FieldClass fixed_integer(const Place &place, bool is_signed)
+FieldClass fixed_integer(const Node &node, bool is_signed)
 {
 	FieldClass made = is_signed
-			      ? fixed_length(place, Bits::integer, {"preferred-display-base", "mappings"})
-			      : fixed_length(place, Bits::integer, {"preferred-display-base", "mappings", "roles"});
+			      ? fixed_length(node, Bits::integer, {"preferred-display-base", "mappings"})
+			      : fixed_length(node, Bits::integer, {"preferred-display-base", "mappings", "roles"});
 	made.is_signed = is_signed;
-	made.base = base_of(place);
-	made.labels = mappings(place, made);
-	made.roles = is_signed ? std::uint16_t(0) : roles_of(place);
+	made.base = base_of(node);
+	made.labels = mappings(node, made);
+	made.roles = is_signed ? std::uint16_t(0) : roles_of(node);
 	if (made.size_bits <= register_bits)
 		return made;
 	if (made.roles || made.labels)
-		place.refuse(wide_words);
+		node.refuse(wide_refusal);
 	return wide_integer(std::move(made));
 }
 
-FieldClass variable_integer(const Place &place, bool is_signed)
+FieldClass variable_integer(const Node &node, bool is_signed)
 {
 	if (is_signed)
-		place.expect_only({"type", "attributes", "extensions", "preferred-display-base", "mappings"});
+		node.expect_only({"type", "attributes", "extensions", "preferred-display-base", "mappings"});
 	else
-		place.expect_only({"type", "attributes", "extensions", "preferred-display-base", "mappings", "roles"});
+		node.expect_only({"type", "attributes", "extensions", "preferred-display-base", "mappings", "roles"});
 	FieldClass made;
 	made.kind = FieldClassKind::varint;
 	made.align_bits = 8;
 	made.size_bits = register_bits;
 	made.is_signed = is_signed;
-	made.base = base_of(place);
-	made.labels = mappings(place, made);
-	made.roles = is_signed ? std::uint16_t(0) : roles_of(place);
+	made.base = base_of(node);
+	made.labels = mappings(node, made);
+	made.roles = is_signed ? std::uint16_t(0) : roles_of(node);
 	return made;
 }
 
-Encoding encoding_of(const Place &place)
+Encoding encoding_of(const Node &node)
 {
-	const auto encoding = place.find("encoding");
+	const auto encoding = node.find("encoding");
 	return encoding
 		   ? static_cast<Encoding>(encoding->one_of({"utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"}))
 		   : Encoding::utf8;
 }
 
-FieldClass terminated_string(const Place &place)
+FieldClass terminated_string(const Node &node)
 {
-	place.expect_only({"type", "attributes", "extensions", "encoding"});
+	node.expect_only({"type", "attributes", "extensions", "encoding"});
 	FieldClass made;
 	made.kind = FieldClassKind::string;
 	made.align_bits = 8;
 	made.is_text = true;
-	made.encoding = encoding_of(place);
+	made.encoding = encoding_of(node);
 	return made;
 }
 
-std::shared_ptr<Reference> location(const Place &place)
+std::shared_ptr<Reference> location(const Node &node)
 {
 	auto made = std::make_shared<Reference>();
-	made->position = place.position();
-	place.expect_only({"origin", "path"});
-	if (const auto origin = place.find("origin"))
+	made->position = node.position();
+	node.expect_only({"origin", "path"});
+	if (const auto origin = node.find("origin"))
 		made->scope = static_cast<std::int8_t>(origin->one_of(
 		    {"packet-header", "packet-context", "event-record-header", "event-record-common-context",
 		     "event-record-specific-context", "event-record-payload"}));
-	const Place path = place.at("path");
+	const Node path = node.at("path");
 	path.expect(JsonKind::list);
 	for (std::size_t i = 0; i < path.size(); ++i) {
-		const Place step = path.element(i);
+		const Node step = path.element(i);
 		const bool is_up = step.value().kind == JsonKind::null;
 		made->path += (i > 0 ? "." : "") + (is_up ? std::string("..") : step.text());
 		if (!is_up)
@@ -290,58 +290,58 @@ std::shared_ptr<Reference> location(const Place &place)
 }
 
 // Bytes; their number is `length`, or a field's value.
-FieldClass bytes(const Place &place, bool is_static)
+FieldClass bytes(const Node &node, bool is_static)
 {
 	FieldClass made, byte;
 	byte.size_bits = byte.align_bits = 8;
 	made.kind = is_static ? FieldClassKind::array : FieldClassKind::sequence;
 	made.align_bits = 8;
 	if (is_static)
-		made.length = place.at("length").number(0, max_fixed_bits / 8);
+		made.length = node.at("length").number(0, max_fixed_bits / 8);
 	else
-		made.reference = location(place.at("length-field-location"));
+		made.reference = location(node.at("length-field-location"));
 	made.element.push_back(std::move(byte));
 	return made;
 }
 
-FieldClass counted_string(const Place &place, bool is_static)
+FieldClass counted_string(const Node &node, bool is_static)
 {
-	place.expect_only(
+	node.expect_only(
 	    {"type", "attributes", "extensions", "encoding", is_static ? "length" : "length-field-location"});
-	FieldClass made = bytes(place, is_static);
+	FieldClass made = bytes(node, is_static);
 	made.is_text = made.element.front().is_text = true;
-	made.encoding = encoding_of(place);
+	made.encoding = encoding_of(node);
 	return made;
 }
 
-FieldClass blob(const Place &place, bool is_static)
+FieldClass blob(const Node &node, bool is_static)
 {
 	if (is_static)
-		place.expect_only({"type", "attributes", "extensions", "media-type", "length", "roles"});
+		node.expect_only({"type", "attributes", "extensions", "media-type", "length", "roles"});
 	else
-		place.expect_only({"type", "attributes", "extensions", "media-type", "length-field-location"});
-	if (const auto type = place.find("media-type"))
+		node.expect_only({"type", "attributes", "extensions", "media-type", "length-field-location"});
+	if (const auto type = node.find("media-type"))
 		type->text();
-	FieldClass made = bytes(place, is_static);
+	FieldClass made = bytes(node, is_static);
 	made.element.front().base = 16;
-	made.roles = is_static ? roles_of(place) : std::uint16_t(0);
+	made.roles = is_static ? roles_of(node) : std::uint16_t(0);
 	if (made.roles & ~role_bit(Role::metadata_stream_uuid))
-		place.at("roles").refuse("bytes can only have the role metadata-stream-uuid");
+		node.at("roles").refuse("bytes can only have the role metadata-stream-uuid");
 	if (made.roles && made.length != 16)
-		place.at("length").refuse("a uuid has 16 bytes");
+		node.at("length").refuse("a uuid has 16 bytes");
 	return made;
 }
 
 } // namespace
 
-void check_notes(const Place &place)
+void check_common_members(const Node &node)
 {
-	if (const auto attributes = place.find("attributes"))
+	if (const auto attributes = node.find("attributes"))
 		attributes->expect(JsonKind::object);
-	const auto extensions = place.find("extensions", JsonKind::object);
+	const auto extensions = node.find("extensions", JsonKind::object);
 	if (!extensions || extensions->size() == 0)
 		return;
-	const Place owner = extensions->element(0);
+	const Node owner = extensions->element(0);
 	std::string name = extensions->value().names.front();
 	if (owner.value().kind == JsonKind::object && owner.size() > 0)
 		name += ' ' + owner.value().names.front();
@@ -349,163 +349,163 @@ void check_notes(const Place &place)
 			   ", which changes its meaning and is not known to this version");
 }
 
-const FieldClass &JsonTypes::counted(const FieldClass &made, const Place &place)
+const FieldClass &JsonTypes::count_nodes(const FieldClass &made, const Node &node)
 {
 	nodes_ += made.nodes();
 	if (nodes_ > max_type_nodes)
-		place.refuse("the description has too many fields");
+		node.refuse("the description has too many fields");
 	return made;
 }
 
-void JsonTypes::add_alias(const Place &name, const Place &type)
+void JsonTypes::add_alias(const Node &name, const Node &type)
 {
 	if (!aliases_.emplace(name.text(), make(type)).second)
 		name.refuse("the field class " + name.text() + " is defined twice");
 }
 
-FieldClass JsonTypes::make(const Place &place)
+FieldClass JsonTypes::make(const Node &node)
 {
 	FieldClass made;
-	if (place.value().kind == JsonKind::text) {
-		const auto found = aliases_.find(place.text());
+	if (node.value().kind == JsonKind::text) {
+		const auto found = aliases_.find(node.text());
 		if (found == aliases_.end())
-			place.refuse("the field class " + place.text() + " is not defined before this one");
-		return counted(found->second, place);
+			node.refuse("the field class " + node.text() + " is not defined before this one");
+		return count_nodes(found->second, node);
 	}
-	check_notes(place);
-	made = make_object(place);
+	check_common_members(node);
+	made = make_object(node);
 	++nodes_;
 	made.finish();
 	if (made.fixed_bits > max_fixed_bits)
-		place.refuse("a field is too large");
+		node.refuse("a field is too large");
 	return made;
 }
 
-FieldClass JsonTypes::make_object(const Place &place)
+FieldClass JsonTypes::make_object(const Node &node)
 {
-	switch (place.at("type").one_of(
+	switch (node.at("type").one_of(
 	    {"fixed-length-bit-array", "fixed-length-bit-map", "fixed-length-boolean", "fixed-length-unsigned-integer",
 	     "fixed-length-signed-integer", "fixed-length-floating-point-number", "variable-length-unsigned-integer",
 	     "variable-length-signed-integer", "null-terminated-string", "static-length-string",
 	     "dynamic-length-string", "static-length-blob", "dynamic-length-blob", "structure", "static-length-array",
 	     "dynamic-length-array", "optional", "variant"})) {
 	case 0:
-		return bit_array(place);
+		return bit_array(node);
 	case 1:
-		return bit_map(place);
+		return bit_map(node);
 	case 2:
-		return boolean(place);
+		return boolean(node);
 	case 3:
-		return fixed_integer(place, false);
+		return fixed_integer(node, false);
 	case 4:
-		return fixed_integer(place, true);
+		return fixed_integer(node, true);
 	case 5:
-		return real(place);
+		return real(node);
 	case 6:
-		return variable_integer(place, false);
+		return variable_integer(node, false);
 	case 7:
-		return variable_integer(place, true);
+		return variable_integer(node, true);
 	case 8:
-		return terminated_string(place);
+		return terminated_string(node);
 	case 9:
-		return counted_string(place, true);
+		return counted_string(node, true);
 	case 10:
-		return counted_string(place, false);
+		return counted_string(node, false);
 	case 11:
-		return blob(place, true);
+		return blob(node, true);
 	case 12:
-		return blob(place, false);
+		return blob(node, false);
 	case 13:
-		return structure(place);
+		return structure(node);
 	case 14:
-		return array(place, true);
+		return array(node, true);
 	case 15:
-		return array(place, false);
+		return array(node, false);
 	case 16:
-		return optional(place);
+		return optional(node);
 	default:
-		return variant(place);
+		return variant(node);
 	}
 }
 
-FieldClass JsonTypes::structure(const Place &place)
+FieldClass JsonTypes::structure(const Node &node)
 {
-	place.expect_only({"type", "attributes", "extensions", "minimum-alignment", "member-classes"});
+	node.expect_only({"type", "attributes", "extensions", "minimum-alignment", "member-classes"});
 	FieldClass made;
 	made.kind = FieldClassKind::structure;
-	made.align_bits = alignment(place, "minimum-alignment");
-	const auto list = place.find("member-classes", JsonKind::list);
+	made.align_bits = alignment(node, "minimum-alignment");
+	const auto list = node.find("member-classes", JsonKind::list);
 	if (!list)
 		return made;
 	std::set<std::string_view> names;
-	for (const Place &member : list->elements()) {
+	for (const Node &member : list->elements()) {
 		member.expect_only({"name", "field-class", "attributes", "extensions"});
-		check_notes(member);
-		const Place name = member.at("name");
+		check_common_members(member);
+		const Node name = member.at("name");
 		if (!names.insert(name.text()).second)
 			name.refuse("the name " + name.text() + " appears twice in a structure");
-		made.members.push_back({name.text(), make(member.at("field-class")), place.position(), {}});
+		made.members.push_back({name.text(), make(member.at("field-class")), node.position(), {}});
 		made.align_bits = std::max(made.align_bits, made.members.back().type.align_bits);
 	}
 	return made;
 }
 
-FieldClass JsonTypes::array(const Place &place, bool is_static)
+FieldClass JsonTypes::array(const Node &node, bool is_static)
 {
-	place.expect_only({"type", "attributes", "extensions", "minimum-alignment", "element-field-class",
-			   is_static ? "length" : "length-field-location"});
+	node.expect_only({"type", "attributes", "extensions", "minimum-alignment", "element-field-class",
+			  is_static ? "length" : "length-field-location"});
 	FieldClass made;
 	made.kind = is_static ? FieldClassKind::array : FieldClassKind::sequence;
-	made.element.push_back(make(place.at("element-field-class")));
+	made.element.push_back(make(node.at("element-field-class")));
 	const FieldClass &element = made.element.front();
-	made.align_bits = std::max(alignment(place, "minimum-alignment"), element.align_bits);
+	made.align_bits = std::max(alignment(node, "minimum-alignment"), element.align_bits);
 	made.base = element.base;
 	if (!is_static) {
-		made.reference = location(place.at("length-field-location"));
+		made.reference = location(node.at("length-field-location"));
 		return made;
 	}
-	const Place length = place.at("length");
+	const Node length = node.at("length");
 	made.length = length.number();
 	if (element.stride() != 0 && made.length > max_fixed_bits / element.stride())
 		length.refuse("an array is too large");
 	return made;
 }
 
-FieldClass JsonTypes::optional(const Place &place)
+FieldClass JsonTypes::optional(const Node &node)
 {
-	place.expect_only(
+	node.expect_only(
 	    {"type", "attributes", "extensions", "selector-field-location", "selector-field-ranges", "field-class"});
 	FieldClass made;
 	made.kind = FieldClassKind::optional;
-	const auto selector = location(place.at("selector-field-location"));
+	const auto selector = location(node.at("selector-field-location"));
 	ValueTest test;
-	const auto ranges = place.find("selector-field-ranges");
-	selector->takes_truth = !ranges;
+	const auto ranges = node.find("selector-field-ranges");
+	selector->has_boolean_tag = !ranges;
 	test.values = ranges ? ranges_of(*ranges, *selector) : std::vector<LabelRange>{{1, max_number}};
 	made.presence = std::make_shared<std::vector<FieldClass::Presence>>(1, FieldClass::Presence{-1, test});
 	made.reference = selector;
-	made.element.push_back(make(place.at("field-class")));
+	made.element.push_back(make(node.at("field-class")));
 	return made;
 }
 
-FieldClass JsonTypes::variant(const Place &place)
+FieldClass JsonTypes::variant(const Node &node)
 {
-	place.expect_only({"type", "attributes", "extensions", "selector-field-location", "options"});
+	node.expect_only({"type", "attributes", "extensions", "selector-field-location", "options"});
 	FieldClass made;
 	made.kind = FieldClassKind::variant;
-	const auto selector = location(place.at("selector-field-location"));
-	const Place list = place.at("options");
+	const auto selector = location(node.at("selector-field-location"));
+	const Node list = node.at("options");
 	list.expect(JsonKind::list);
 	std::set<std::string> names;
-	for (const Place &option : list.elements()) {
+	for (const Node &option : list.elements()) {
 		option.expect_only({"name", "field-class", "selector-field-ranges", "attributes", "extensions"});
-		check_notes(option);
+		check_common_members(option);
 		const auto named = option.find("name");
 		std::string name =
 		    named ? named->text() : std::to_string(made.members.size()); // an option needs no name
 		if (!names.insert(name).second)
 			option.refuse("the name " + name + " appears twice in a variant");
-		made.members.push_back({std::move(name), make(option.at("field-class")), place.position(),
+		made.members.push_back({std::move(name), make(option.at("field-class")), node.position(),
 					ranges_of(option.at("selector-field-ranges"), *selector)});
 	}
 	if (made.members.empty())

@@ -38,16 +38,16 @@ constexpr std::uint16_t role_bit(Role role)
 class JsonTypes {
 public:
 	// Later types may refer to this name.
-	void add_alias(const json::Place &name, const json::Place &type);
-	FieldClass make(const json::Place &place);
+	void add_alias(const json::Node &name, const json::Node &type);
+	FieldClass make(const json::Node &node);
 
 private:
-	FieldClass make_object(const json::Place &place);
-	FieldClass structure(const json::Place &place);
-	FieldClass array(const json::Place &place, bool is_static);
-	FieldClass optional(const json::Place &place);
-	FieldClass variant(const json::Place &place);
-	const FieldClass &counted(const FieldClass &made, const json::Place &place);
+	FieldClass make_object(const json::Node &node);
+	FieldClass structure(const json::Node &node);
+	FieldClass array(const json::Node &node, bool is_static);
+	FieldClass optional(const json::Node &node);
+	FieldClass variant(const json::Node &node);
+	const FieldClass &count_nodes(const FieldClass &made, const json::Node &node);
 
 	std::map<std::string, FieldClass, std::less<>> aliases_;
 	std::size_t nodes_ = 0;
@@ -55,6 +55,6 @@ private:
 
 // Checks the members that any object may have: `attributes` are user-defined; refuses `extensions`, which would change
 // the meaning.
-void check_notes(const json::Place &place);
+void check_common_members(const json::Node &node);
 
 } // namespace monitor::trace

@@ -50,10 +50,10 @@ bool StreamClass::add(const EventClass &added)
 {
 	if (added.id >= small_limit)
 		return large_.emplace(added.id, &added).second;
-	const EventClass *&place = grow_to(small_, added.id);
-	if (place)
+	const EventClass *&entry = grow_to(small_, added.id);
+	if (entry)
 		return false;
-	place = &added;
+	entry = &added;
 	return true;
 }
 
@@ -89,17 +89,17 @@ FlatHeader flatten(const FieldClass &header, std::int32_t id_slot, std::int32_t 
 		return made;
 	made.selector = start.form.id;
 	for (const Member &option : variant->type.members) {
-		Follower way = start;
-		bool fixed = way.follow(option.type);
+		Follower branch = start;
+		bool fixed = branch.follow(option.type);
 		for (auto member = variant + 1; member != members.end(); ++member)
-			fixed = fixed && way.follow(member->type);
+			fixed = fixed && branch.follow(member->type);
 		if (!fixed)
 			return {};
-		way.form.size_bits = static_cast<std::uint32_t>(way.at_bits);
+		branch.form.size_bits = static_cast<std::uint32_t>(branch.at_bits);
 		for (const LabelRange &tag : option.tags) {
-			way.form.first = tag.first;
-			way.form.last = tag.last;
-			made.forms.push_back(way.form);
+			branch.form.first = tag.first;
+			branch.form.last = tag.last;
+			made.forms.push_back(branch.form);
 		}
 	}
 	return made;

@@ -32,8 +32,8 @@ const char *take_packet(std::span<const std::byte> &bytes, bool big_endian, std:
 	for (std::size_t at = compression_at; at < major_at; ++at)
 		if (bytes[at] != std::byte{0})
 			return "is compressed, encrypted or has checksums, which is not supported";
-	const bool is_2 = bytes[major_at] == std::byte{2} && bytes[minor_at] == std::byte{0};
-	if (!is_2 && (bytes[major_at] != std::byte{1} || bytes[minor_at] != std::byte{8}))
+	const bool is_ctf_2 = bytes[major_at] == std::byte{2} && bytes[minor_at] == std::byte{0};
+	if (!is_ctf_2 && (bytes[major_at] != std::byte{1} || bytes[minor_at] != std::byte{8}))
 		return "is of a version other than CTF 1.8 and CTF 2";
 	if (content_bytes < header_bytes || content_bytes > packet_bytes || packet_bytes > bytes.size())
 		return "has a packet whose content is not inside it";

@@ -54,26 +54,26 @@ bool is_within(const RecordTest &inner, const RecordTest &outer)
 
 } // namespace
 
-std::uint64_t RecordSize::of(const View &view) const
+std::uint64_t RecordSize::bits(const View &view) const
 {
 	constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max();
-	std::uint64_t bits = has_part ? part.read(view) : 0;
-	if (__builtin_mul_overflow(bits, times, &bits) || __builtin_add_overflow(bits, plus, &bits) ||
-	    bits > endless - multiple)
+	std::uint64_t size = has_part ? part.read(view) : 0;
+	if (__builtin_mul_overflow(size, times, &size) || __builtin_add_overflow(size, plus, &size) ||
+	    size > endless - multiple)
 		return endless;
-	return (bits + multiple - 1) / multiple * multiple;
+	return (size + multiple - 1) / multiple * multiple;
 }
 
-std::string RecordConstant::wrong(const char *block, std::uint64_t found) const
+std::string RecordConstant::mismatch(const char *block, std::uint64_t found) const
 {
-	const auto number = [this](std::uint64_t of) {
+	const auto in_base = [this](std::uint64_t number) {
 		if (base == 10)
-			return is_signed ? std::to_string(static_cast<std::int64_t>(of)) : std::to_string(of);
+			return is_signed ? std::to_string(static_cast<std::int64_t>(number)) : std::to_string(number);
 		char text[max_number_chars];
-		return std::string(text, put_hex(text, of));
+		return std::string(text, put_hex(text, number));
 	};
-	return std::string("the ") + block + "'s " + (name.empty() ? "filler" : name) + " is " + number(found) +
-	       ", but must always be " + number(value);
+	return std::string("the ") + block + "'s " + (name.empty() ? "filler" : name) + " is " + in_base(found) +
+	       ", but must always be " + in_base(value);
 }
 
 std::uint64_t checksum_of(ChecksumMethod method, const std::byte *bytes, std::uint64_t size_bytes)
@@ -119,7 +119,7 @@ void RecordLayout::index()
 	for (std::size_t i = forms.size(); i-- > 0;)
 		for (std::uint64_t value = 0; value <= selector_limit; ++value)
 			if (value == selector_limit || !is_selected(forms[i]) ||
-			    forms[i].tests.front().test.takes(value))
+			    forms[i].tests.front().test.accepts(value))
 				first_form[value] = static_cast<std::uint32_t>(i);
 }
 

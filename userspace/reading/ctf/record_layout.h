@@ -43,8 +43,8 @@ struct RecordSize {
 	std::int64_t plus = 0;
 	std::uint64_t multiple = 8;
 
-	// The maximum if it does not fit into 64 bits.
-	std::uint64_t of(const View &view) const;
+	// The size; the maximum if it does not fit into 64 bits.
+	std::uint64_t bits(const View &view) const;
 };
 
 struct RecordTest {
@@ -79,7 +79,7 @@ struct RecordConstant {
 	std::uint8_t base = 10;
 
 	// "the BLOCK's NAME is FOUND, but must always be VALUE"
-	std::string wrong(const char *block, std::uint64_t found) const;
+	std::string mismatch(const char *block, std::uint64_t found) const;
 };
 
 enum class ChecksumMethod : std::uint8_t { sum8, sum16, sum32, xor8, crc32 };
@@ -157,7 +157,7 @@ private:
 	static bool holds(const RecordForm &form, const View &view, bool if_cut_off = false)
 	{
 		for (const RecordTest &test : form.tests)
-			if (test.part.is_in(view.end_bits) ? !test.test.takes(test.part.read(view)) : !if_cut_off)
+			if (test.part.is_in(view.end_bits) ? !test.test.accepts(test.part.read(view)) : !if_cut_off)
 				return false;
 		return true;
 	}

@@ -86,7 +86,7 @@ void ScopeWalk::enter(std::int8_t number, FieldClass &root)
 void ScopeWalk::resolve(FieldClass &type)
 {
 	if (type.reference)
-		refer(type);
+		resolve_reference(type);
 	for (FieldClass &element : type.element)
 		resolve(element);
 	if (type.kind == FieldClassKind::structure)
@@ -129,7 +129,7 @@ FieldClass *References::find(const Reference &reference, std::string &why)
 	return found;
 }
 
-void References::refer(FieldClass &type)
+void References::resolve_reference(FieldClass &type)
 {
 	if (type.reference->path.empty())
 		throw Refusal(type.reference->position, "a variant has no tag");

@@ -39,7 +39,7 @@ protected:
 	virtual void packet_header() = 0;
 	virtual void stream(StreamClass &stream) = 0;
 	virtual void event(const EventClass &) {}
-	virtual void refer(FieldClass &type) = 0;
+	virtual void resolve_reference(FieldClass &type) = 0;
 
 	// A new slot; a time has a second one, for its size.
 	std::int32_t new_slot(bool is_time);
@@ -62,7 +62,7 @@ protected:
 	std::int32_t save(FieldClass &integer);
 
 private:
-	void refer(FieldClass &type) override;
+	void resolve_reference(FieldClass &type) override;
 	FieldClass *find(const Reference &reference, std::string &why);
 	FieldClass *find_absolute(std::string_view path, bool &is_absolute);
 	static void choose_tags(FieldClass &variant, const FieldClass &tag);

@@ -19,9 +19,9 @@ void SkipPlan::add(const FieldClass &type)
 		add_fixed(type.align_bits, 0);
 		add_members(type);
 	} else if (is_list && !type.is_to_end && type.element.front().is_fixed) {
-		steps_.push_back({StepKind::row, type.align_bits, type.element.front().stride(), &type});
+		steps_.push_back({StepKind::fixed_elements, type.align_bits, type.element.front().stride(), &type});
 	} else {
-		steps_.push_back({StepKind::other, type.align_bits, 0, &type});
+		steps_.push_back({StepKind::walked, type.align_bits, 0, &type});
 	}
 }
 
@@ -35,21 +35,22 @@ void SkipPlan::add_members(const FieldClass &structure)
 			continue;
 		}
 		const FieldClass &first = members[i].type;
-		const std::size_t when = steps_.size();
-		steps_.push_back({StepKind::when, 1, 0, &first});
+		const std::size_t condition = steps_.size();
+		steps_.push_back({StepKind::if_present, 1, 0, &first});
 		for (; i < members.size() && members[i].type.kind == FieldClass::Kind::optional &&
 		       members[i].type.presence == first.presence;
 		     ++i)
 			add(members[i].type.element.front());
-		steps_[when].size_bits = steps_.size() - when - 1;
-		apart_ = steps_.size();
+		steps_[condition].size_bits = steps_.size() - condition - 1;
+		first_extendable_ = steps_.size();
 	}
 }
 
 // A field that needs no more alignment than the step before follows it at a fixed distance.
 void SkipPlan::add_fixed(std::uint32_t align_bits, std::uint64_t size_bits)
 {
-	if (steps_.size() == apart_ || steps_.back().kind != StepKind::fixed || align_bits > steps_.back().align_bits) {
+	if (steps_.size() == first_extendable_ || steps_.back().kind != StepKind::fixed ||
+	    align_bits > steps_.back().align_bits) {
 		steps_.push_back({StepKind::fixed, align_bits, size_bits, nullptr});
 		return;
 	}
@@ -57,17 +58,17 @@ void SkipPlan::add_fixed(std::uint32_t align_bits, std::uint64_t size_bits)
 	step.size_bits = aligned(step.size_bits, align_bits) + size_bits;
 }
 
-bool SkipPlan::pass(const Step &step, const View &view, std::uint64_t &at_bits)
+bool SkipPlan::skip_step(const Step &step, const View &view, std::uint64_t &at_bits)
 {
 	const FieldClass &type = *step.type;
 	switch (step.kind) {
 	case StepKind::fixed:
-	case StepKind::when:
+	case StepKind::if_present:
 		break; // the caller does it
 	case StepKind::saved:
 		if (!view.has(at_bits, step.size_bits))
 			return false;
-		view.slots[type.slot] = read_scalar_of(type, view, at_bits);
+		view.slots[type.slot] = read_scalar_fast(type, view, at_bits);
 		if (type.clock >= 0)
 			view.slots[type.slot + 1] = type.size_bits;
 		at_bits += step.size_bits;
@@ -82,7 +83,7 @@ bool SkipPlan::pass(const Step &step, const View &view, std::uint64_t &at_bits)
 		at_bits += static_cast<std::uint64_t>(static_cast<const std::byte *>(nul) - from + 1) * 8;
 		break;
 	}
-	case StepKind::row: {
+	case StepKind::fixed_elements: {
 		const std::uint64_t length = length_of(type, view, at_bits);
 		if (length == 0)
 			return at_bits <= view.end_bits;
@@ -92,7 +93,7 @@ bool SkipPlan::pass(const Step &step, const View &view, std::uint64_t &at_bits)
 		at_bits += (length - 1) * step.size_bits + type.element.front().fixed_bits;
 		break;
 	}
-	case StepKind::other:
+	case StepKind::walked:
 		return skip(type, view, at_bits);
 	}
 	return true;

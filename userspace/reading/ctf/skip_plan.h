@@ -19,37 +19,38 @@ public:
 
 	// False: the fields are not wholly inside the content, or a variant's tag selects nothing. True: the caller
 	// still checks that they end inside the content.
-	bool pass(const View &view, std::uint64_t &at_bits) const
+	bool skip_fields(const View &view, std::uint64_t &at_bits) const
 	{
 		const Step *const end = steps_.data() + steps_.size();
 		for (const Step *step = steps_.data(); step != end; ++step) {
 			at_bits = aligned(at_bits, step->align_bits);
 			if (step->kind == StepKind::fixed)
 				at_bits += step->size_bits;
-			else if (step->kind == StepKind::when)
+			else if (step->kind == StepKind::if_present)
 				step += is_present(*step->type, view) ? 0 : step->size_bits;
-			else if (!pass(*step, view, at_bits))
+			else if (!skip_step(*step, view, at_bits))
 				return false;
 		}
 		return true;
 	}
 
 private:
-	enum class StepKind : std::uint8_t { fixed, saved, text, row, when, other };
+	enum class StepKind : std::uint8_t { fixed, saved, text, fixed_elements, if_present, walked };
 
 	struct Step {
 		StepKind kind;
 		std::uint32_t align_bits;
-		std::uint64_t size_bits; // of fixed fields; the stride of a row; for `when`, the number of steps
+		std::uint64_t
+		    size_bits; // of fixed fields; the stride of elements; for if_present, the number of its steps
 		const FieldClass *type;
 	};
 
-	static bool pass(const Step &step, const View &view, std::uint64_t &at_bits);
+	static bool skip_step(const Step &step, const View &view, std::uint64_t &at_bits);
 	void add_fixed(std::uint32_t align_bits, std::uint64_t size_bits);
 	void add_members(const FieldClass &structure);
 
 	std::vector<Step> steps_;
-	std::size_t apart_ = 0; // earlier steps are not extended
+	std::size_t first_extendable_ = 0; // no field is added to earlier steps
 };
 
 } // namespace monitor::trace

@@ -16,47 +16,48 @@ constexpr std::uint32_t token_bits = 64;
 constexpr std::uint32_t payload_from = EDC_MODE_SHIFT + 1; // the first bit after the header and context of a token
 
 // One field of the layouts that include/monitor defines. `count` is 0 if it is not an array.
-struct Fixed {
+struct ExpectedField {
 	const char *name;
 	std::uint64_t offset_bits, size_bits, count;
 	bool is_time;
 };
 
-constexpr Fixed in_bits(const char *name, std::size_t offset_bytes, std::size_t size_bytes, std::size_t count,
-			bool is_time)
+constexpr ExpectedField in_bits(const char *name, std::size_t offset_bytes, std::size_t size_bytes, std::size_t count,
+				bool is_time)
 {
 	return {name, offset_bytes * 8, size_bytes * 8 / (count ? count : 1), count, is_time};
 }
 #define BLOCK_FIELD(field, count, is_time) \
 	in_bits(#field, offsetof(edc_block, field), sizeof(edc_block::field), count, is_time)
-constexpr Fixed packet_header[] = {BLOCK_FIELD(magic, 0, false), BLOCK_FIELD(uuid, 16, false),
-				   BLOCK_FIELD(stream_id, 0, false), BLOCK_FIELD(stream_instance_id, 0, false)};
-constexpr Fixed packet_context[] = {BLOCK_FIELD(timestamp_begin, 0, true),
-				    BLOCK_FIELD(timestamp_end, 0, true),
-				    BLOCK_FIELD(content_size, 0, false),
-				    BLOCK_FIELD(packet_size, 0, false),
-				    BLOCK_FIELD(packet_seq_num, 0, false),
-				    BLOCK_FIELD(events_discarded, 0, false),
-				    BLOCK_FIELD(cpu_id, 0, false),
-				    BLOCK_FIELD(level, 0, false),
-				    BLOCK_FIELD(tid, 0, false),
-				    BLOCK_FIELD(process, 0, false)};
+constexpr ExpectedField packet_header[] = {BLOCK_FIELD(magic, 0, false), BLOCK_FIELD(uuid, 16, false),
+					   BLOCK_FIELD(stream_id, 0, false), BLOCK_FIELD(stream_instance_id, 0, false)};
+constexpr ExpectedField packet_context[] = {BLOCK_FIELD(timestamp_begin, 0, true),
+					    BLOCK_FIELD(timestamp_end, 0, true),
+					    BLOCK_FIELD(content_size, 0, false),
+					    BLOCK_FIELD(packet_size, 0, false),
+					    BLOCK_FIELD(packet_seq_num, 0, false),
+					    BLOCK_FIELD(events_discarded, 0, false),
+					    BLOCK_FIELD(cpu_id, 0, false),
+					    BLOCK_FIELD(level, 0, false),
+					    BLOCK_FIELD(tid, 0, false),
+					    BLOCK_FIELD(process, 0, false)};
 #undef BLOCK_FIELD
-constexpr Fixed event_header[] = {{"id", 0, EDC_ID_BITS, 0, false}, {"timestamp", EDC_TIME_SHIFT, 32, 0, true}};
-constexpr Fixed event_context[] = {{"mode", EDC_MODE_SHIFT, 1, 0, false}};
+constexpr ExpectedField event_header[] = {{"id", 0, EDC_ID_BITS, 0, false}, {"timestamp", EDC_TIME_SHIFT, 32, 0, true}};
+constexpr ExpectedField event_context[] = {{"mode", EDC_MODE_SHIFT, 1, 0, false}};
 
-bool is_as_fixed(const FieldClass &structure, std::span<const Fixed> fixed, std::uint64_t at_bits)
+bool has_fields(const FieldClass &structure, std::span<const ExpectedField> expected, std::uint64_t at_bits)
 {
-	if (structure.members.size() != fixed.size())
+	if (structure.members.size() != expected.size())
 		return false;
-	for (std::size_t i = 0; i < fixed.size(); ++i) {
+	for (std::size_t i = 0; i < expected.size(); ++i) {
 		const auto &[name, type, position, tags] = structure.members[i];
 		at_bits = aligned(at_bits, type.align_bits);
 		const FieldClass &one = type.kind == FieldClassKind::array ? type.element.front() : type;
 		const std::uint64_t count = type.kind == FieldClassKind::array ? type.length : 0;
-		if (name != fixed[i].name || at_bits != fixed[i].offset_bits || one.kind != FieldClassKind::integer ||
-		    one.is_signed || one.big_endian || one.size_bits != fixed[i].size_bits || count != fixed[i].count ||
-		    (one.clock >= 0) != fixed[i].is_time)
+		if (name != expected[i].name || at_bits != expected[i].offset_bits ||
+		    one.kind != FieldClassKind::integer || one.is_signed || one.big_endian ||
+		    one.size_bits != expected[i].size_bits || count != expected[i].count ||
+		    (one.clock >= 0) != expected[i].is_time)
 			return false;
 		at_bits += type.fixed_bits;
 	}
@@ -94,13 +95,13 @@ Domain domain_of(std::uint64_t id)
 
 bool is_token_layout(const Layout &layout, const std::vector<std::shared_ptr<EventClass>> &classes)
 {
-	if (layout.streams.size() != 1 || !is_as_fixed(layout.packet_header, packet_header, 0))
+	if (layout.streams.size() != 1 || !has_fields(layout.packet_header, packet_header, 0))
 		return false;
 	const StreamClass &stream = *layout.streams.front();
 	return stream.id == 0 && stream.event_header.align_bits == token_bits &&
-	       is_as_fixed(stream.packet_context, packet_context, offsetof(edc_block, timestamp_begin) * 8) &&
-	       is_as_fixed(stream.event_header, event_header, 0) &&
-	       is_as_fixed(stream.event_context, event_context, payload_from - 1) &&
+	       has_fields(stream.packet_context, packet_context, offsetof(edc_block, timestamp_begin) * 8) &&
+	       has_fields(stream.event_header, event_header, 0) &&
+	       has_fields(stream.event_context, event_context, payload_from - 1) &&
 	       std::ranges::all_of(classes, [](const auto &cls) { return is_token(*cls); });
 }
 

@@ -13,7 +13,7 @@ using tsdl::Value;
 using FieldClassKind = FieldClass::Kind;
 using Attribute = KnownAttribute::Kind;
 
-bool truth(const Value &value)
+bool boolean(const Value &value)
 {
 	return value.kind == Value::Kind::integer ? value.magnitude == 1 : value.text == "true" || value.text == "TRUE";
 }
@@ -118,7 +118,7 @@ const FieldClass *Scope::find(const std::string &name) const
 }
 
 // A named type is copied at each use; the total is limited, so that a short text cannot become a huge description.
-const FieldClass &Types::counted(const FieldClass &made, TextPosition position)
+const FieldClass &Types::count_nodes(const FieldClass &made, TextPosition position)
 {
 	nodes_ += made.nodes();
 	if (nodes_ > max_type_nodes)
@@ -138,7 +138,7 @@ void Types::set_attribute(FieldClass &made, const tsdl::Attribute &attribute)
 	} else if (name == "align") {
 		made.align_bits = checked_align(value.position, number(value));
 	} else if (name == "signed") {
-		made.is_signed = truth(value);
+		made.is_signed = boolean(value);
 	} else if (name == "byte_order") {
 		made.big_endian = byte_order(value);
 	} else if (name == "base") {
@@ -162,7 +162,7 @@ FieldClass Types::integer(const Type &type)
 	check_attributes(type.attributes, "an integer", warnings_,
 			 {{"size", Attribute::count},
 			  {"align", Attribute::count},
-			  {"signed", Attribute::truth},
+			  {"signed", Attribute::boolean},
 			  {"byte_order", Attribute::word},
 			  {"base", Attribute::base},
 			  {"encoding", Attribute::word},
@@ -318,13 +318,13 @@ FieldClass Types::tagged(const Type &type, const char *keyword, Scope &scope)
 		made = body_of(type, scope);
 		if (type.align_bits)
 			made.align_bits = std::max(made.align_bits, checked_align(type.position, type.align_bits));
-		if (!type.name.empty() && !scope.add(name, counted(made, type.position)))
+		if (!type.name.empty() && !scope.add(name, count_nodes(made, type.position)))
 			throw Refusal(type.position, "the type " + name + " is defined twice");
 	} else {
 		const FieldClass *found = scope.find(name);
 		if (!found)
 			throw Refusal(type.position, "the type " + name + " is not defined");
-		made = counted(*found, type.position);
+		made = count_nodes(*found, type.position);
 		if (type.align_bits)
 			made.align_bits = std::max(made.align_bits, checked_align(type.position, type.align_bits));
 	}
@@ -341,7 +341,7 @@ FieldClass Types::named(const Type &type, const Scope &scope)
 	const FieldClass *found = scope.find(type.name);
 	if (!found)
 		throw Refusal(type.position, "the type " + type.name + " is not defined");
-	return counted(*found, type.position);
+	return count_nodes(*found, type.position);
 }
 
 FieldClass Types::make_plain(const Type &type, Scope &scope)
@@ -365,7 +365,7 @@ FieldClass Types::make_plain(const Type &type, Scope &scope)
 	return named(type, scope);
 }
 
-FieldClass Types::several(FieldClass element, const tsdl::Dimension &dimension)
+FieldClass Types::array_of(FieldClass element, const tsdl::Dimension &dimension)
 {
 	FieldClass made;
 	made.kind = dimension.path.empty() ? FieldClassKind::array : FieldClassKind::sequence;
@@ -387,7 +387,7 @@ FieldClass Types::make(const Type &type, Scope &scope, const std::vector<tsdl::D
 	FieldClass made = make_plain(type, scope);
 	made.finish();
 	for (auto dimension = dimensions.rbegin(); dimension != dimensions.rend(); ++dimension)
-		made = several(std::move(made), *dimension);
+		made = array_of(std::move(made), *dimension);
 	nodes_ += 1 + dimensions.size();
 	return made;
 }

@@ -60,9 +60,9 @@ private:
 	FieldClass string(const tsdl::Type &type);
 	FieldClass enumeration(const tsdl::Type &type, Scope &scope);
 	FieldClass compound(const tsdl::Type &type, Scope &scope);
-	FieldClass several(FieldClass element, const tsdl::Dimension &dimension);
+	FieldClass array_of(FieldClass element, const tsdl::Dimension &dimension);
 	bool byte_order(const tsdl::Value &value) const;
-	const FieldClass &counted(const FieldClass &made, TextPosition position);
+	const FieldClass &count_nodes(const FieldClass &made, TextPosition position);
 
 	Warnings &warnings_;
 	bool big_endian_ = false;

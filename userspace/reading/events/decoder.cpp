@@ -242,7 +242,7 @@ const char *Decoder::read_generic_ctf(std::uint64_t at_bits)
 	event_.data = event_.packet + at_bits / 8;
 	if (cls->is_fixed)
 		at_bits += cls->fixed_bits;
-	else if (!cls->plan.pass(event_.view(), at_bits))
+	else if (!cls->plan.skip_fields(event_.view(), at_bits))
 		return "an event extends beyond the packet's content, its variant has no such option, or an integer of "
 		       "it has more than 64 bits";
 	if (at_bits > event_.end_bits)
@@ -294,7 +294,7 @@ const char *Decoder::check_constants(const RecordForm &form)
 {
 	for (const RecordConstant &constant : form.constants)
 		if (event_.slots[constant.slot] != constant.value) {
-			text_ = constant.wrong("record", event_.slots[constant.slot]);
+			text_ = constant.mismatch("record", event_.slots[constant.slot]);
 			return text_.c_str();
 		}
 	return nullptr;
@@ -315,7 +315,7 @@ const char *Decoder::read_record(std::uint64_t &size_bytes)
 			return cut_off;
 		const RecordSize &size = layout.size;
 		const bool is_known = size.is_known && (!size.has_part || size.part.is_in(left_bits));
-		const std::uint64_t bits = is_known ? size.of(event_.view()) : 0;
+		const std::uint64_t bits = is_known ? size.bits(event_.view()) : 0;
 		if (bits > 0 && bits <= left_bits && (!size.has_part || size.part.is_in(bits)))
 			size_bytes = bits / 8;
 		return "a record of a kind that is not described";
@@ -324,7 +324,7 @@ const char *Decoder::read_record(std::uint64_t &size_bytes)
 	if (form->size.is_known) {
 		if (form->size.has_part && !form->size.part.is_in(left_bits))
 			return cut_off;
-		event_.end_bits = form->size.of(event_.view());
+		event_.end_bits = form->size.bits(event_.view());
 		if (event_.end_bits > left_bits)
 			return cut_off;
 		if (event_.end_bits == 0)
@@ -334,7 +334,7 @@ const char *Decoder::read_record(std::uint64_t &size_bytes)
 	if (!form->cls->is_fixed)
 		at_bits = 0;
 	if (form->cls->is_fixed ? at_bits > event_.end_bits
-				: !form->cls->plan.pass(event_.view(), at_bits) || at_bits > event_.end_bits) {
+				: !form->cls->plan.skip_fields(event_.view(), at_bits) || at_bits > event_.end_bits) {
 		if (!form->size.is_known)
 			return cut_off;
 		text_ = "the fields of a record " + form->cls->name + " do not fit into its length of " +

@@ -31,7 +31,7 @@ public:
 		else if (records_.segment.size.has_part)
 			find_all();
 		else
-			count_all(records_.segment.size.of({}) / 8);
+			count_all(records_.segment.size.bits({}) / 8);
 	}
 
 	// A file with a damaged header has one packet, whose error reports it.
@@ -77,7 +77,7 @@ private:
 		for (const RecordConstant &constant : header.constants)
 			if (const std::uint64_t found = slots[static_cast<std::size_t>(constant.slot)];
 			    found != constant.value) {
-				text = constant.wrong("header", found);
+				text = constant.mismatch("header", found);
 				return text.c_str();
 			}
 		size_bytes = (at_bits + 7) / 8;
@@ -88,7 +88,7 @@ private:
 	const char *read_size(const RecordSize &size, std::uint64_t offset, std::vector<std::uint64_t> &slots,
 			      std::uint64_t &size_bytes) const
 	{
-		const std::uint64_t stored = size.of(view_at(offset, slots)) / 8;
+		const std::uint64_t stored = size.bits(view_at(offset, slots)) / 8;
 		if (stored < size_bytes || stored == 0)
 			return "the length of a header or a segment is less than that of its fields";
 		if (stored > bytes_.size() - offset)
@@ -109,7 +109,7 @@ private:
 			return why;
 		head.content_bits = head.size_bytes * 8;
 		if (segment.content.is_known)
-			head.content_bits = segment.content.of(view_at(head.offset_bytes, head.slots));
+			head.content_bits = segment.content.bits(view_at(head.offset_bytes, head.slots));
 		if (head.content_bits > head.size_bytes * 8 || head.content_bits < head.first_bits)
 			return "the segment's content is not inside it";
 		return read_roles(head);

@@ -207,7 +207,7 @@ private:
 	RecordSize sized(const Size &length, const std::string &block) const
 	{
 		const RecordSize made = fields_.size(length);
-		if (!made.has_part && made.of({}) < fields_.min_bits())
+		if (!made.has_part && made.bits({}) < fields_.min_bits())
 			throw Refusal(length.amount.position,
 				      "the fields of " + block + " take more than this, at least " +
 					  std::to_string((fields_.min_bits() + 7) / 8) + " bytes");

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t min_magic_bytes = 4;
 constexpr const char *kind = "descriptions", *extension = "tdl"; // in share/
 
-bool stands_in(const Magic &magic, std::span<const std::byte> bytes)
+bool is_found_in(const Magic &magic, std::span<const std::byte> bytes)
 {
 	return bytes.size() >= magic.bytes.size() && magic.at_byte <= bytes.size() - magic.bytes.size() &&
 	       std::memcmp(bytes.data() + magic.at_byte, magic.bytes.data(), magic.bytes.size()) == 0;
@@ -41,7 +41,7 @@ bool may_be_records(const RecordLayout &layout, std::span<const std::byte> bytes
 	const View view{bytes.data(), bytes.size() * 8, nullptr};
 	const RecordSize &size = layout.size;
 	return layout.file.has_value || layout.segment.has_value || layout.choose(view) || layout.is_cut_off(view) ||
-	       !size.is_known || size.has_part || size.of(view) == 0 || view.end_bits % size.of(view) == 0;
+	       !size.is_known || size.has_part || size.bits(view) == 0 || view.end_bits % size.bits(view) == 0;
 }
 
 std::string names_of_shipped()
@@ -81,7 +81,7 @@ ModelFile find(const std::string &path, std::span<const std::byte> untrusted_byt
 {
 	std::string unread;
 	const auto identifies = [&](const Magic &magic) {
-		return magic.bytes.size() >= min_magic_bytes && stands_in(magic, untrusted_bytes);
+		return magic.bytes.size() >= min_magic_bytes && is_found_in(magic, untrusted_bytes);
 	};
 	for (const std::string &name : share_names(kind, extension)) {
 		try {
@@ -104,7 +104,7 @@ Compiled compile_for(const ModelFile &source, const std::string &path, std::span
 {
 	const auto &magics = source.model.magics;
 	const auto magic =
-	    std::ranges::find_if(magics, [&](const Magic &each) { return stands_in(each, untrusted_bytes); });
+	    std::ranges::find_if(magics, [&](const Magic &each) { return is_found_in(each, untrusted_bytes); });
 	const auto refuse = [&](const std::string &why) {
 		const std::string reader = reader_of_other(path, untrusted_bytes);
 		throw Error(!reader.empty()
