@@ -11,7 +11,7 @@ namespace {
 using Known = FieldCompiler::Known;
 
 // A part of a time that needs the clock's unit, which is known only at the end.
-struct Waiting {
+struct PendingTicks {
 	TextPosition position;
 	std::uint64_t per_second;
 	std::uint64_t *ticks;
@@ -48,7 +48,7 @@ public:
 		layout_->index();
 		auto all = std::make_unique<Layout>();
 		all->streams.push_back(std::make_unique<StreamClass>());
-		all->streams.back()->clock = waiting_.empty() ? -1 : 0;
+		all->streams.back()->clock = pending_ticks_.empty() ? -1 : 0;
 		all->slots = fields_.slots();
 		all->records = std::move(layout_);
 		made_->layout = std::move(all);
@@ -88,24 +88,24 @@ private:
 		if (!is_segment)
 			refuse_name(block->cpu, "only a segment or a record can have `cpu`");
 		if (block->length)
-			made.size = sized(*block->length, name);
+			made.size = checked_size(*block->length, name);
 		if (!is_segment)
 			return;
 		if (!block->length)
 			throw Refusal(block->position, "a segment needs a length: add `length is ...`");
 		if (block->content)
 			made.content = fields_.size(*block->content);
-		role(block->cpu, made.cpu);
-		made.lost_bits = role(block->lost, made.lost);
-		made.number_bits = role(block->number, made.number);
-		role(block->begin, made.begin);
-		role(block->end, made.end);
-		time_role(block->begin, made.begin_ticks);
-		time_role(block->end, made.end_ticks);
+		set_role(block->cpu, made.cpu);
+		made.lost_bits = set_role(block->lost, made.lost);
+		made.number_bits = set_role(block->number, made.number);
+		set_role(block->begin, made.begin);
+		set_role(block->end, made.end);
+		set_time_role(block->begin, made.begin_ticks);
+		set_time_role(block->end, made.end_ticks);
 	}
 
 	// Returns the field's size in bits.
-	std::uint32_t role(const Name &name, std::int32_t &slot)
+	std::uint32_t set_role(const Name &name, std::int32_t &slot)
 	{
 		if (!name)
 			return 64;
@@ -115,18 +115,18 @@ private:
 		slot = known.slot;
 		return known.item->field.bits;
 	}
-	void time_role(const Name &name, std::uint64_t &ticks)
+	void set_time_role(const Name &name, std::uint64_t &ticks)
 	{
 		if (name)
-			wait(name, fields_.find(name), ticks, false);
+			add_pending(name, fields_.find(name), ticks, false);
 	}
-	void wait(const Name &name, const Known &known, std::uint64_t &ticks, bool wraps)
+	void add_pending(const Name &name, const Known &known, std::uint64_t &ticks, bool wraps)
 	{
 		if (known.unit.per_second == 0)
 			throw Refusal(name.position,
 				      name.text + " has no unit of time; add `in seconds`, `in nanoseconds` or `in "
 						  "ticks of N per second` after its type");
-		waiting_.push_back({name.position, known.unit.per_second, &ticks, wraps});
+		pending_ticks_.push_back({name.position, known.unit.per_second, &ticks, wraps});
 	}
 
 	void record(const Block &block, std::size_t number)
@@ -186,7 +186,7 @@ private:
 		const std::optional<Size> &length =
 		    block.length || !model_.common ? block.length : model_.common->length;
 		if (length) {
-			form.size = sized(*length, block.name);
+			form.size = checked_size(*length, block.name);
 			return;
 		}
 		std::vector<const FieldClass *> open = {&cls.payload};
@@ -204,7 +204,7 @@ private:
 	}
 
 	// Checks that a constant length is large enough for the fields.
-	RecordSize sized(const Size &length, const std::string &block) const
+	RecordSize checked_size(const Size &length, const std::string &block) const
 	{
 		const RecordSize made = fields_.size(length);
 		if (!made.has_part && made.bits({}) < fields_.min_bits())
@@ -254,7 +254,7 @@ private:
 			if (time->wraps && (field.type == Field::Type::real || field.is_signed))
 				throw Refusal(name.position, "a time that wraps must be an unsigned integer");
 			form.time.parts.push_back({fields_.part(known), 1});
-			wait(name, known, form.time.parts.back().ticks, time->wraps);
+			add_pending(name, known, form.time.parts.back().ticks, time->wraps);
 		}
 		if (time->origin == Origin::boot)
 			made_->clock.name = "boot";
@@ -274,9 +274,9 @@ private:
 	}
 
 	// Checks that the checksummed bytes start and end at byte boundaries, as far as known without the record.
-	static void check_bytes(const Known &edge, std::uint64_t behind_bits, const Known &checksum)
+	static void check_bytes(const Known &edge, std::uint64_t size_bits, const Known &checksum)
 	{
-		if (edge.is_fixed && (edge.at_bits + behind_bits) % 8 != 0)
+		if (edge.is_fixed && (edge.at_bits + size_bits) % 8 != 0)
 			throw Refusal(checksum.item->position, "a checksum covers whole bytes; what " + checksum.name +
 								   " covers begins or ends within a byte");
 	}
@@ -332,17 +332,17 @@ private:
 		Clock &clock = made_->clock;
 		clock.name = clock.name.empty() ? model_.name : clock.name;
 		std::uint64_t finest = 1;
-		for (const Waiting &waiting : waiting_)
-			finest = std::max(finest, waiting.per_second);
-		if (!waiting_.empty())
+		for (const PendingTicks &pending : pending_ticks_)
+			finest = std::max(finest, pending.per_second);
+		if (!pending_ticks_.empty())
 			clock.frequency_hz = finest;
-		for (const Waiting &waiting : waiting_) {
-			if (finest % waiting.per_second != 0 || (waiting.wraps && finest != waiting.per_second))
-				throw Refusal(waiting.position, "this unit does not fit the finest one, of " +
+		for (const PendingTicks &pending : pending_ticks_) {
+			if (finest % pending.per_second != 0 || (pending.wraps && finest != pending.per_second))
+				throw Refusal(pending.position, "this unit does not fit the finest one, of " +
 								    std::to_string(finest) +
 								    " per second: the finest must be a multiple of it, "
 								    "or the same if the time wraps");
-			*waiting.ticks = finest / waiting.per_second;
+			*pending.ticks = finest / pending.per_second;
 		}
 		made_->clocks = {clock};
 	}
@@ -352,7 +352,7 @@ private:
 	FieldCompiler fields_;
 	std::shared_ptr<RecordLayout> layout_ = std::make_shared<RecordLayout>();
 	std::shared_ptr<Description> made_ = std::make_shared<Description>();
-	std::vector<Waiting> waiting_;
+	std::vector<PendingTicks> pending_ticks_;
 };
 
 } // namespace

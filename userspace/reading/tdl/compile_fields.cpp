@@ -41,7 +41,7 @@ void collect(const Block &block, std::set<std::string> &names)
 }
 
 // The complement of the ranges. `lowest` is the smallest value in order.
-std::vector<LabelRange> outside(std::vector<LabelRange> sorted, std::uint64_t lowest)
+std::vector<LabelRange> complement(std::vector<LabelRange> sorted, std::uint64_t lowest)
 {
 	std::vector<LabelRange> made;
 	for (LabelRange &range : sorted)
@@ -64,15 +64,15 @@ std::vector<LabelRange> outside(std::vector<LabelRange> sorted, std::uint64_t lo
 FieldCompiler::FieldCompiler(const Model &model, const Magic *magic)
     : magic_(magic), big_endian_(magic && magic->big_endian ? *magic->big_endian : model.big_endian), names_(model)
 {
-	const auto take = [this](const Block &block) {
-		collect(block.items, walked_);
-		collect(block, asked_);
+	const auto collect_block = [this](const Block &block) {
+		collect(block.items, used_by_fields_);
+		collect(block, used_by_statements_);
 	};
 	for (const auto *block : {&model.file, &model.segment, &model.common})
 		if (*block)
-			take(**block);
-	std::ranges::for_each(model.records, take);
-	for (std::set<std::string> *names : {&walked_, &asked_}) {
+			collect_block(**block);
+	std::ranges::for_each(model.records, collect_block);
+	for (std::set<std::string> *names : {&used_by_fields_, &used_by_statements_}) {
 		names->erase("");
 		const std::set<std::string> paths = *names;
 		for (const std::string &path : paths) // a field in a group is also found by its name alone
@@ -96,7 +96,7 @@ void FieldCompiler::enter(const std::string &name, bool is_record)
 	to_end_ = nullptr;
 	path_ = {0};
 	constants_.clear();
-	taken_.clear();
+	used_names_.clear();
 }
 
 void FieldCompiler::add(const std::vector<Item> &items, FieldClass &structure)
@@ -107,7 +107,7 @@ void FieldCompiler::add(const std::vector<Item> &items, FieldClass &structure)
 
 void FieldCompiler::add_item(const Item &item, FieldClass &structure)
 {
-	check_not_behind_end(item);
+	check_not_after_end(item);
 	switch (item.kind) {
 	case Item::Kind::field:
 		check_clauses(item);
@@ -189,7 +189,7 @@ void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &struct
 		to_end_ = &item;
 		to_end_whens_ = whens_;
 	}
-	if (!item.name.empty() && !taken_.insert(prefix_ + item.name).second)
+	if (!item.name.empty() && !used_names_.insert(prefix_ + item.name).second)
 		throw Refusal(item.position, "a field of this block is already called " + item.name);
 	if (++fields_ > max_fields)
 		throw Refusal(
@@ -198,7 +198,7 @@ void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &struct
 	type.finish();
 	path_.push_back(static_cast<std::uint32_t>(structure.members.size()));
 	if (item.kind != Item::Kind::group) // fields of a group are placed already
-		place(item, type);
+		add_placed(item, type);
 	path_.pop_back();
 	if (presence_) {
 		FieldClass optional;
@@ -212,7 +212,7 @@ void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &struct
 	structure.members.push_back({item.name, std::move(type), item.position, {}});
 }
 
-void FieldCompiler::place(const Item &item, const FieldClass &type)
+void FieldCompiler::add_placed(const Item &item, const FieldClass &type)
 {
 	at_bits_ = aligned(at_bits_, type.align_bits);
 	const bool has_size = type.is_scalar() || type.is_fixed;
@@ -240,9 +240,9 @@ std::int32_t FieldCompiler::new_slot()
 
 bool FieldCompiler::needs_slot(const Item &item) const
 {
-	if (item.field.always || walked_.count(item.name))
+	if (item.field.always || used_by_fields_.count(item.name))
 		return true;
-	return asked_.count(item.name) && !(is_record_ && fixed_);
+	return used_by_statements_.count(item.name) && !(is_record_ && fixed_);
 }
 
 FieldClass FieldCompiler::scalar(const Field &field, Field::Type type) const
@@ -357,7 +357,7 @@ void FieldCompiler::check_clauses(const Item &item) const
 	       "`to the end` is possible in a record only; give a size");
 }
 
-void FieldCompiler::check_not_behind_end(const Item &item) const
+void FieldCompiler::check_not_after_end(const Item &item) const
 {
 	if (to_end_ && item.kind != Item::Kind::filler_to &&
 	    std::ranges::mismatch(to_end_whens_, whens_).in1 == to_end_whens_.end())
@@ -434,7 +434,7 @@ ValueTest FieldCompiler::test(const Condition &condition, const Known &known) co
 	using Relation = Condition::Relation;
 	const Field &field = known.item->field;
 	const Names *names = field.names ? &names_.find(field.names) : nullptr;
-	const std::uint64_t most = field.is_signed ? ~std::uint64_t(0) >> 1 : ~std::uint64_t(0);
+	const std::uint64_t max_value = field.is_signed ? ~std::uint64_t(0) >> 1 : ~std::uint64_t(0);
 	ValueTest made;
 	for (const Constant &constant : condition.values) {
 		if (constant.is_negative && !field.is_signed)
@@ -446,13 +446,13 @@ ValueTest FieldCompiler::test(const Condition &condition, const Known &known) co
 	case Relation::is:
 		break;
 	case Relation::is_not:
-		made.values = outside(std::move(made.values), field.is_signed ? ~most : 0);
+		made.values = complement(std::move(made.values), field.is_signed ? ~max_value : 0);
 		break;
 	case Relation::at_least:
-		first.last = most;
+		first.last = max_value;
 		break;
 	case Relation::at_most:
-		first = {field.is_signed ? ~most : 0, first.last};
+		first = {field.is_signed ? ~max_value : 0, first.last};
 		break;
 	case Relation::has:
 		made.mask = first.first;
@@ -475,8 +475,8 @@ RecordSize FieldCompiler::size(const Size &size) const
 	if (size.amount.field) {
 		made.has_part = true;
 		made.part = early_part(size.amount.field);
-		const std::uint64_t own = find(size.amount.field).unit.bits;
-		unit = !size.has_unit && own ? own : unit;
+		const std::uint64_t field_unit = find(size.amount.field).unit.bits;
+		unit = !size.has_unit && field_unit ? field_unit : unit;
 	}
 	made.times = size.amount.times * unit;
 	made.plus = size.amount.plus * static_cast<std::int64_t>(unit);

@@ -72,21 +72,21 @@ private:
 	void add_when(const Item &item, FieldClass &structure);
 	void add_group(const Item &item, FieldClass &structure);
 	void append(const Item &item, FieldClass type, FieldClass &structure);
-	void place(const Item &item, const FieldClass &type);
+	void add_placed(const Item &item, const FieldClass &type);
 	FieldClass type_of(const Item &item);
 	FieldClass scalar(const Field &field, Field::Type type) const;
 	FieldClass repeated(const Field &field, FieldClass element);
 	bool needs_slot(const Item &item) const;
 	std::int32_t new_slot();
 	void check_clauses(const Item &item) const;
-	void check_not_behind_end(const Item &item) const;
+	void check_not_after_end(const Item &item) const;
 	Unit unit_of(const Item &item) const;
 
 	const Magic *magic_;
 	bool big_endian_;
 	NameTables names_;
-	std::set<std::string> walked_; // fields that others in their block refer to
-	std::set<std::string> asked_;  // fields that statements refer to
+	std::set<std::string> used_by_fields_;     // fields that others in their block refer to
+	std::set<std::string> used_by_statements_; // fields that statements refer to
 
 	std::string block_;
 	bool is_record_ = false;
@@ -101,8 +101,8 @@ private:
 	unsigned repeated_depth_ = 0, group_depth_ = 0;
 	std::string prefix_;
 	std::vector<std::uint32_t> path_;
-	std::set<std::string> taken_; // names in the block, with their groups
-	std::size_t fields_ = 0;      // number in all blocks
+	std::set<std::string> used_names_; // names in the block, with their groups
+	std::size_t fields_ = 0;           // number in all blocks
 	std::vector<Known> known_;
 	std::vector<RecordConstant> constants_;
 	std::vector<Placed> placed_;

@@ -10,8 +10,8 @@ namespace {
 
 const std::vector<std::string> types = {"unsigned", "signed", "real", "comp_t", "text", "block", "list"};
 const std::vector<std::string> clauses = {"little", "big", "in", "as", "named", "always", "hidden", "checksum"};
-constexpr const char *type_words = "a type: unsigned, signed, real, comp_t, text, block or list";
-constexpr std::uint64_t most = 1u << 30; // limit of amounts in a description
+constexpr const char *type_choices = "a type: unsigned, signed, real, comp_t, text, block or list";
+constexpr std::uint64_t max_amount = 1u << 30; // limit of amounts in a description
 
 } // namespace
 
@@ -68,7 +68,7 @@ void FieldParser::type(Field &field)
 {
 	bool is_real = false;
 	if (!is_type(0))
-		fail(type_words, types);
+		fail(type_choices, types);
 	if (take_words({"text"})) {
 		field.type = Field::Type::text;
 		extent(field);
@@ -83,7 +83,7 @@ void FieldParser::type(Field &field)
 			take_words({"of"});
 		} else {
 			expect_words({"of"});
-			field.amount = some_amount();
+			field.amount = positive_amount();
 		}
 		scalar(field, field.is_real_list);
 	} else {
@@ -100,7 +100,7 @@ void FieldParser::extent(Field &field)
 	} else if (take_words({"to", "the", "end"})) {
 		field.extent = Field::Extent::to_end;
 	} else if (take_words({"of"})) {
-		field.amount = some_amount();
+		field.amount = positive_amount();
 		if (!take_words({"bytes"}))
 			expect_words({"byte"});
 	} else {
@@ -117,7 +117,7 @@ Amount FieldParser::amount()
 	if (peek().kind == Token::Kind::number) {
 		made.times = 0;
 		made.plus = static_cast<std::int64_t>(number("a non-negative number"));
-		if (made.plus < 0 || static_cast<std::uint64_t>(made.plus) > most)
+		if (made.plus < 0 || static_cast<std::uint64_t>(made.plus) > max_amount)
 			throw Refusal(made.position, "more than 2^30 is not supported");
 		return made;
 	}
@@ -125,7 +125,7 @@ Amount FieldParser::amount()
 	const auto bounded = [this] {
 		const TextPosition where = peek().position;
 		const std::uint64_t value = number("a non-negative number");
-		if (value > most)
+		if (value > max_amount)
 			throw Refusal(where, "more than 2^30 is not supported");
 		return value;
 	};
@@ -138,7 +138,7 @@ Amount FieldParser::amount()
 	return made;
 }
 
-Amount FieldParser::some_amount()
+Amount FieldParser::positive_amount()
 {
 	Amount made = amount();
 	if (!made.field && made.plus == 0)
@@ -283,7 +283,7 @@ bool FieldParser::repetition(Field &field)
 	}
 	if (at_line_end() || peek().kind == Token::Kind::text)
 		return false;
-	field.amount = some_amount();
+	field.amount = positive_amount();
 	expect_words({"times"});
 	return true;
 }

@@ -21,7 +21,7 @@ public:
 	// NUMBER, or FIELD [times N] [plus N | minus N]
 	Amount amount();
 	// The same, but not 0.
-	Amount some_amount();
+	Amount positive_amount();
 	// UNIT after `in`
 	Unit unit();
 	bool take_byte_order(std::optional<bool> &big_endian);

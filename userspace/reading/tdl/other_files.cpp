@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t max_files = 1000, start_bytes = 4096;
 
 struct Format {
-	std::string_view magic, is, command; // the file's path replaces % in the command
+	std::string_view magic, name, command; // the file's path replaces % in the command
 };
 // Written by some versions of Linux: its records have more fields.
 constexpr std::string_view modified_pcap =
@@ -33,7 +33,7 @@ constexpr Format formats[] = {
 };
 
 // Quotes a word for the shell if necessary.
-std::string word(const std::string &path)
+std::string shell_word(const std::string &path)
 {
 	std::string quoted = "'";
 	for (const char c : path)
@@ -52,8 +52,8 @@ std::string reader_of_other(const std::string &path, std::span<const std::byte> 
 		if (untrusted_bytes.size() >= format.magic.size() &&
 		    std::memcmp(untrusted_bytes.data(), format.magic.data(), format.magic.size()) == 0) {
 			std::string command(format.command);
-			return path + " is " + std::string(format.is) + ": " +
-			       command.replace(command.find('%'), 1, word(path));
+			return path + " is " + std::string(format.name) + ": " +
+			       command.replace(command.find('%'), 1, shell_word(path));
 		}
 	return "";
 }
@@ -72,7 +72,7 @@ std::string reader_of_files_in(const std::string &directory)
 			return reader;
 		try {
 			find(path, bytes);
-			return "`monitor list " + word(path) + "` reads the file in it";
+			return "`monitor list " + shell_word(path) + "` reads the file in it";
 		} catch (const Error &) { // not described in TDL
 		}
 	}

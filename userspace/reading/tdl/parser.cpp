@@ -217,32 +217,32 @@ private:
 	{
 		const Token what = take();
 		expect_words({"is"});
-		const auto once = [&](bool is_set) {
+		const auto refuse_second = [&](bool is_set) {
 			if (is_set)
 				throw Refusal(what.position, "this appears twice");
 		};
-		const auto of_field = [&](Name &into) {
-			once(static_cast<bool>(into));
+		const auto set_field = [&](Name &into) {
+			refuse_second(static_cast<bool>(into));
 			into = name("the name of a field");
 			expect_line_end();
 		};
 		if (what.is("length") || what.is("content")) {
 			std::optional<Size> &into = what.is("length") ? block.length : block.content;
-			once(into.has_value());
+			refuse_second(into.has_value());
 			into = size();
 		} else if (what.is("time")) {
-			once(block.time.has_value());
+			refuse_second(block.time.has_value());
 			block.time = time(what.position);
 		} else if (what.is("cpu")) {
-			of_field(block.cpu);
+			set_field(block.cpu);
 		} else if (what.is("begin")) {
-			of_field(block.begin);
+			set_field(block.begin);
 		} else if (what.is("finish")) {
-			of_field(block.end);
+			set_field(block.end);
 		} else if (what.is("lost")) {
-			of_field(block.lost);
+			set_field(block.lost);
 		} else if (what.is("number")) {
-			of_field(block.number);
+			set_field(block.number);
 		} else {
 			throw Refusal(what.position, "unknown statement: a block can have length, content, time, cpu, "
 						     "begin, finish, lost and number; a field needs a type");
