@@ -22,7 +22,7 @@ constexpr std::size_t max_candidates = 10'000, max_wanted_length = 64;
 
 constexpr const char *not_together = "no event of this trace has all these fields together";
 
-std::string near(std::string_view wanted, const Names &known)
+std::string similar_names(std::string_view wanted, const Names &known)
 {
 	if (wanted.size() > max_wanted_length)
 		return "";
@@ -75,10 +75,10 @@ public:
 		}
 		value(condition.children[0], "");
 		if (condition.kind == ExpressionKind::comparison && !condition.children[1].is_constant())
-			return two_values(condition);
+			return check_two_values(condition);
 		if (condition.children[0].kind == ExpressionKind::name)
-			return constants_of_name(condition);
-		constants_of_computed(condition);
+			return check_name_constants(condition);
+		check_computed_constants(condition);
 	}
 
 private:
@@ -147,8 +147,9 @@ private:
 		for (const KnownName &each : known_)
 			if (!name.is_field && each.lacking.empty())
 				known.insert(each.name);
-		fail_or_doubt(name.at, fmt::format("no event of {} has a field {}.", whose(), in_quotes(name.text)),
-			      near(name.text, known) + hint);
+		fail_or_doubt(name.at,
+			      fmt::format("no event of {} has a field {}.", source_name(), in_quotes(name.text)),
+			      similar_names(name.text, known) + hint);
 	}
 
 	void value(const Expression &value, const char *hint) const
@@ -173,7 +174,7 @@ private:
 		return all ? Type::number : Type::none;
 	}
 
-	void two_values(const Expression &condition) const
+	void check_two_values(const Expression &condition) const
 	{
 		value(condition.children[1], " Strings are written in double quotes.");
 		if (is_unknown(condition.children[0]) || is_unknown(condition.children[1]))
@@ -189,7 +190,7 @@ private:
 		fail(condition.at, together ? "a text and a number cannot be compared" : not_together);
 	}
 
-	void constants_of_computed(const Expression &condition) const
+	void check_computed_constants(const Expression &condition) const
 	{
 		const Expression &left = condition.children[0];
 		for (std::size_t i = 1; i < condition.children.size(); ++i)
@@ -201,7 +202,7 @@ private:
 			fail(left.at, not_together);
 	}
 
-	void constants_of_name(const Expression &condition) const
+	void check_name_constants(const Expression &condition) const
 	{
 		const Expression &left = condition.children[0];
 		if (is_unknown(left))
@@ -211,7 +212,7 @@ private:
 		for (std::size_t i = 1; i < condition.children.size(); ++i) {
 			const Expression &constant = condition.children[i];
 			if (is_text(constant))
-				text_constant(condition, constant, types, known);
+				check_text_constant(condition, constant, types, known);
 			else if (!types.number && !types.real && !types.text)
 				fail(constant.at, fmt::format("{} is a list: only has({}) can be used with it",
 							      readable(left.text), readable(left.text)));
@@ -238,8 +239,8 @@ private:
 		return known;
 	}
 
-	void text_constant(const Expression &condition, const Expression &constant, const Types &types,
-			   const Names &known) const
+	void check_text_constant(const Expression &condition, const Expression &constant, const Types &types,
+				 const Names &known) const
 	{
 		const std::string name = readable(condition.children[0].text);
 		if (!types.text && types.labels.empty())
@@ -254,10 +255,10 @@ private:
 		if (types.text)
 			return fail_or_doubt(
 			    constant.at,
-			    fmt::format("no event of {} has the name {}.", whose(), in_quotes(constant.text)),
-			    near(constant.text, known));
+			    fmt::format("no event of {} has the name {}.", source_name(), in_quotes(constant.text)),
+			    similar_names(constant.text, known));
 		fail(constant.at, fmt::format("no label of {} is {}.{}", name, in_quotes(constant.text),
-					      near(constant.text, known)));
+					      similar_names(constant.text, known)));
 	}
 
 	// 5 would mean 5 ns, which is never intended.
@@ -270,7 +271,7 @@ private:
 			expect_unit(end);
 	}
 
-	const char *whose() const { return doubts_ ? "the kernel" : "this trace"; }
+	const char *source_name() const { return doubts_ ? "the kernel" : "this trace"; }
 
 	std::string_view text_;
 	Doubts *doubts_;

@@ -60,9 +60,9 @@ void check_constants(const Expression &comparison, bool is_text, const char *wha
 		}
 }
 
-bool holds(const Expression &condition, const std::function<bool(const Expression &)> &takes)
+bool holds(const Expression &condition, const std::function<bool(const Expression &)> &accepts)
 {
-	const auto each_holds = [&](const Expression &child) { return holds(child, takes); };
+	const auto each_holds = [&](const Expression &child) { return holds(child, accepts); };
 	switch (condition.kind) {
 	case ExpressionKind::negation:
 		return !each_holds(condition.children[0]);
@@ -71,7 +71,7 @@ bool holds(const Expression &condition, const std::function<bool(const Expressio
 	case ExpressionKind::disjunction:
 		return std::ranges::any_of(condition.children, each_holds);
 	default:
-		return takes(condition);
+		return accepts(condition);
 	}
 }
 

@@ -19,13 +19,12 @@ Expression parse_condition(const char *subject, std::string_view untrusted_text,
 			   const std::function<void(Expression &)> &check);
 [[noreturn]] void refuse(const Expression &part, const std::string &sentence);
 // Calls `check` for each constant that the comparison has, ends of ranges included. Refuses values that are not
-// constants,
-// asking for `what`, and a constant of another kind than the name's.
+// constants, asking for `what`, and a constant of another kind than the name's.
 void check_constants(const Expression &comparison, bool is_text, const char *what,
 		     const std::function<void(const Expression &)> &check);
 
-// `takes` decides each comparison, glob, set and `has`.
-bool holds(const Expression &condition, const std::function<bool(const Expression &)> &takes);
+// `accepts` decides each comparison, glob, set and `has`.
+bool holds(const Expression &condition, const std::function<bool(const Expression &)> &accepts);
 // Whether one of those accepts its name's value.
 bool takes_value(const Expression &comparison, const std::optional<std::string> &value);
 bool takes_value(const Expression &comparison, const std::optional<double> &value);

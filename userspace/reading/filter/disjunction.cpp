@@ -91,7 +91,7 @@ class TextRanges {
 public:
 	TextRanges(const Expression &condition, unsigned words) : condition_(condition), words_(words) {}
 
-	std::vector<TextRange> made() const
+	std::vector<TextRange> ranges() const
 	{
 		std::vector<TextRange> all;
 		for (auto constant = condition_.children.begin() + 1; constant != condition_.children.end();
@@ -202,37 +202,38 @@ public:
 	Boxes(const ValueSource &source, unsigned words) : source_(source), words_(words) {}
 
 	void add(const TextRange &range) { add(range, 0, {}); }
-	std::vector<Product> take() { return std::move(made_); }
+	std::vector<Product> products() { return std::move(made_); }
 
 private:
 	void add(const TextRange &range, unsigned word, const Product &before)
 	{
 		std::uint64_t first = range.first[word], last = range.last[word];
 		if (first == last && word + 1 < words_)
-			return add(range, word + 1, with(before, word, {first, last}));
+			return add(range, word + 1, and_word(before, word, {first, last}));
 		TextRange rest = range;
 		if (has_rest(range.first, word, 0)) {
 			std::fill(rest.last.begin() + word + 1, rest.last.begin() + words_, max_key);
-			add(rest, word + 1, with(before, word, {first, first}));
+			add(rest, word + 1, and_word(before, word, {first, first}));
 			++first; // below last
 		}
 		if (has_rest(range.last, word, max_key)) {
 			rest = range;
 			std::fill(rest.first.begin() + word + 1, rest.first.begin() + words_, 0);
-			add(rest, word + 1, with(before, word, {last, last}));
+			add(rest, word + 1, and_word(before, word, {last, last}));
 			--last;
 		}
 		if (first <= last)
-			made_.push_back(with(before, word, {first, last}));
+			made_.push_back(and_word(before, word, {first, last}));
 	}
 
+	// Whether the words after this one restrict the range.
 	bool has_rest(const Text &end, unsigned word, std::uint64_t none) const
 	{
 		return std::any_of(end.begin() + word + 1, end.begin() + words_,
 				   [none](std::uint64_t further) { return further != none; });
 	}
 
-	Product with(Product product, unsigned word, const Range &range) const
+	Product and_word(Product product, unsigned word, const Range &range) const
 	{
 		if (range.first == 0 && range.last == max_key)
 			return product;
@@ -254,7 +255,7 @@ struct Decided {
 	std::vector<Product> holds, fails;
 };
 
-Decided decided(Factor factor)
+Decided split_by(Factor factor)
 {
 	Decided made;
 	Factor other = factor;
@@ -267,23 +268,23 @@ Decided decided(Factor factor)
 	return made;
 }
 
-class Maker {
+class ProductMaker {
 public:
-	Maker(const Program &program, const KnownValues &known, std::size_t max_products)
+	ProductMaker(const Program &program, const KnownValues &known, std::size_t max_products)
 	    : program_(program), known_(known), max_products_(max_products), made_(program.tests.size())
 	{
 	}
 
 	// A test only refers to earlier ones, so their products exist already.
-	std::vector<Product> made()
+	std::vector<Product> products()
 	{
 		for (std::size_t i = 0; i < program_.tests.size(); ++i)
 			make(program_.tests[i], made_[i]);
-		return of(program_.entry);
+		return products_of(program_.entry);
 	}
 
 private:
-	std::vector<Product> of(Target target) const
+	std::vector<Product> products_of(Target target) const
 	{
 		if (target == accept)
 			return {Product{}};
@@ -293,8 +294,8 @@ private:
 	void make(const Test &test, std::vector<Product> &all) const
 	{
 		const Decided test_decided = decide(test);
-		add(all, test_decided.holds, of(test.on_true));
-		add(all, test_decided.fails, of(test.on_false));
+		add(all, test_decided.holds, products_of(test.on_true));
+		add(all, test_decided.fails, products_of(test.on_false));
 		merge(all);
 		if (all.size() > max_products_)
 			throw Undecidable{
@@ -316,15 +317,15 @@ private:
 				factor.accepted.push_back({program_.keys[i].first, program_.keys[i].last});
 			if (factor.source.from == From::cpu)
 				factor.accepted = intersection(factor.accepted, known_cpus);
-			return of_number(std::move(factor));
+			return decide_number(std::move(factor));
 		case Test::Kind::text:
-			return of_text(test);
+			return decide_text(test);
 		case Test::Kind::present:
 			// An unknown CPU is the largest number.
 			factor.accepted = test.source.from == From::cpu ? known_cpus : every_key;
-			return decided(std::move(factor));
+			return split_by(std::move(factor));
 		case Test::Kind::computed:
-			return of_computed(test);
+			return decide_computed(test);
 		case Test::Kind::texts:
 			throw Undecidable{test.condition->at, "the kernel compares a text only with constants"};
 		default:
@@ -332,20 +333,20 @@ private:
 		}
 	}
 
-	Decided of_number(Factor factor) const
+	Decided decide_number(Factor factor) const
 	{
 		const std::optional<std::uint64_t> constant = factor.source.from == From::mode    ? known_.mode
 							      : factor.source.from == From::level ? known_.level
 												  : std::nullopt;
 		if (!constant)
-			return decided(std::move(factor));
+			return split_by(std::move(factor));
 		const bool holds = std::ranges::any_of(factor.accepted, [&](const Range &range) {
 			return *constant >= range.first && *constant <= range.last;
 		});
 		return holds ? Decided{{Product{}}, {}} : Decided{{}, {Product{}}};
 	}
 
-	static Decided of_text(const Test &test)
+	static Decided decide_text(const Test &test)
 	{
 		if (test.source.from == From::stream)
 			throw Undecidable{test.condition->at,
@@ -355,20 +356,20 @@ private:
 		const auto words = static_cast<unsigned>((bytes + 7) / 8);
 		if (words == 0 || words > max_text_words)
 			throw Undecidable{test.condition->at, "this text is too long for the kernel to compare"};
-		const std::vector<TextRange> accepted = TextRanges(*test.condition, words).made();
+		const std::vector<TextRange> accepted = TextRanges(*test.condition, words).ranges();
 		Boxes taken(test.source, words), others(test.source, words);
 		for (const TextRange &range : accepted)
 			taken.add(range);
 		for (const TextRange &range : complement(accepted, words))
 			others.add(range);
-		Decided made{taken.take(), others.take()};
+		Decided made{taken.products(), others.products()};
 		if (test.negated)
 			std::swap(made.holds, made.fails);
 		return made;
 	}
 
 	// value >> constant, value & constant, value >> constant & constant
-	Decided of_computed(const Test &test) const
+	Decided decide_computed(const Test &test) const
 	{
 		Factor factor;
 		std::uint32_t at = test.first;
@@ -401,7 +402,7 @@ private:
 					  "value without a sign, with constants, and a mask is not negative"};
 		const auto first = program_.ranges.begin() + test.range_first;
 		factor.accepted = clipped(Ranges(first, first + test.range_count), {0, max_key});
-		return decided(std::move(factor));
+		return split_by(std::move(factor));
 	}
 
 	// Combines every pair.
@@ -481,7 +482,7 @@ private:
 
 std::vector<Product> disjunction(const Program &program, const KnownValues &known, std::size_t max_products)
 {
-	return Maker(program, known, max_products).made();
+	return ProductMaker(program, known, max_products).products();
 }
 
 } // namespace monitor::filter

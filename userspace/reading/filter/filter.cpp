@@ -12,12 +12,12 @@
 namespace monitor::filter {
 namespace {
 
-bool asks_for(const Expression &expression, std::string_view name)
+bool uses_name(const Expression &expression, std::string_view name)
 {
 	if (expression.kind == Expression::Kind::name && !expression.is_field && expression.text == name)
 		return true;
 	return std::ranges::any_of(expression.children,
-				   [name](const Expression &child) { return asks_for(child, name); });
+				   [name](const Expression &child) { return uses_name(child, name); });
 }
 
 } // namespace
@@ -28,7 +28,7 @@ Filter::Filter(std::string_view untrusted_text, const trace::Description &descri
       is_derived_(description.classes().size())
 {
 	check(*condition_, untrusted_text, description, known, doubts);
-	uses_time_ = asks_for(*condition_, "time");
+	uses_time_ = uses_name(*condition_, "time");
 	Common common;
 	common.clock = &description.clock;
 	common.begin_time = begin_time;
@@ -40,8 +40,8 @@ Filter::Filter(std::string_view untrusted_text, const trace::Description &descri
 		is_derived_[cls->index] = programs_[cls->index].is_derived();
 		derives_ = derives_ || is_derived_[cls->index];
 	}
-	needs_names_ = derives_ || asks_for(*condition_, "thread");
-	needs_threads_ = needs_names_ || asks_for(*condition_, "tid");
+	needs_names_ = derives_ || uses_name(*condition_, "thread");
+	needs_threads_ = needs_names_ || uses_name(*condition_, "tid");
 }
 
 void Filter::find_uses(const Expression &expression, const KnownNames &known)
@@ -67,16 +67,16 @@ bool Filter::uses_known(std::string_view name) const
 LeftOut left_out(const Filter &filter, const trace::Description &description,
 		 const std::function<bool(const trace::EventClass &)> &takes)
 {
-	const trace::EventClass *taken = nullptr;
+	const trace::EventClass *accepted = nullptr;
 	for (const auto &cls : description.classes())
 		if (takes(*cls)) {
-			if (taken && taken->name != cls->name)
+			if (accepted && accepted->name != cls->name)
 				return {};
-			taken = cls.get();
+			accepted = cls.get();
 		}
 	for (const auto &other : description.classes())
 		for (const std::string &name : filter.names())
-			if (taken && other->name == taken->name && taken->find(name) && !other->find(name) &&
+			if (accepted && other->name == accepted->name && accepted->find(name) && !other->find(name) &&
 			    !takes(*other))
 				return {other.get(), name};
 	return {};

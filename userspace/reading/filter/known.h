@@ -2,7 +2,7 @@
 // Names that the caller defines, which a condition may use besides the event's, such as the state of a CPU.
 // The names are given when the filter is made, the values (Knowledge) whenever an event is matched. They take
 // precedence over a property or a field of the same name; event.NAME is always the field. Invariant: a condition that
-// needed an unknown value has set asked_unknown, so its result is not relied upon.
+// needed an unknown value makes take_asked_unknown() true, so that its result is not relied upon.
 #pragma once
 
 #include <cstdint>
@@ -34,23 +34,23 @@ public:
 
 	virtual ~Knowledge() = default;
 
-	bool number(std::uint32_t index, std::uint64_t &value) { return settled(find_number(index, value)); }
-	bool text(std::uint32_t index, std::string_view &value) { return settled(find_text(index, value)); }
+	bool number(std::uint32_t index, std::uint64_t &value) { return note_unknown(find_number(index, value)); }
+	bool text(std::uint32_t index, std::string_view &value) { return note_unknown(find_text(index, value)); }
 	// Whether an unknown value was needed since the last call.
-	bool take_asked_unknown() { return std::exchange(asked_unknown_, false); }
+	bool take_asked_unknown() { return std::exchange(needed_unknown_, false); }
 
 protected:
 	virtual Answer find_number(std::uint32_t index, std::uint64_t &value) = 0;
 	virtual Answer find_text(std::uint32_t index, std::string_view &value) = 0;
 
 private:
-	bool settled(Answer answer)
+	bool note_unknown(Answer answer)
 	{
-		asked_unknown_ = asked_unknown_ || answer == Answer::unknown;
+		needed_unknown_ = needed_unknown_ || answer == Answer::unknown;
 		return answer == Answer::known;
 	}
 
-	bool asked_unknown_ = false;
+	bool needed_unknown_ = false;
 };
 
 } // namespace monitor::filter

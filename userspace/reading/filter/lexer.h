@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tokens of an expression: names, numbers with units, strings, signs; white space is skipped.
+// The tokens of an expression: names, numbers with units, strings, operators and brackets; white space is skipped.
 //
 // Used by the parser only, one token of look-ahead at a time.
 // Invariant: it always advances, so the parser terminates.

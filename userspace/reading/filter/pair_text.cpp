@@ -24,7 +24,7 @@ bool is_key_name(std::string_view text)
 }
 
 constexpr std::size_t max_bytes = 16384; // the limit of a trigger's text
-constexpr std::string_view operator_signs = "=<>~&|^+-*/%!";
+constexpr std::string_view operator_characters = "=<>~&|^+-*/%!";
 
 bool is_after_one_event(std::string_view word)
 {
@@ -42,8 +42,8 @@ bool is_field(std::string_view word, std::string_view after, const Outside::Part
 		return true; // the name of the first event or of a key
 	if (text.empty())
 		return before.separator != "times" && !after.empty() &&
-		       operator_signs.find(after[0]) != operator_signs.npos;
-	if (operator_signs.find(text.back()) != operator_signs.npos)
+		       operator_characters.find(after[0]) != operator_characters.npos;
+	if (operator_characters.find(text.back()) != operator_characters.npos)
 		return true;
 	const std::string_view last = text.substr(text.find_last_of(" \t\r\n)") + 1);
 	return last == "and" || last == "or" || last == "not";
@@ -98,7 +98,7 @@ public:
 		if (parts.size() == 1 || is_after_one_event(parts[1].separator))
 			expect_one_event(parts);
 		for (const Outside::Part &part : parts)
-			take(part);
+			parse_part(part);
 		if (!role_.empty() && made_.kind != PairText::Kind::then && made_.kind != PairText::Kind::missing)
 			fail(role_at_, "a name for the first event is for `then` and `not followed by`");
 		return std::move(made_);
@@ -122,7 +122,7 @@ private:
 			     "`then` or `not followed by` is missing between the first event and this");
 	}
 
-	void take(const Outside::Part &part)
+	void parse_part(const Outside::Part &part)
 	{
 		const std::string_view word = part.separator;
 		const bool is_first = made_.kind == PairText::Kind::event, is_limit = word == "within" || word == "per";
@@ -134,20 +134,20 @@ private:
 		    (word == "as" && !role_.empty()))
 			fail(part.at, fmt::format("`{}` is too much here: write A then B [within T] [per KEY]", word));
 		if (word == "within") {
-			take_duration(part);
+			parse_duration(part);
 		} else if (word == "per") {
-			take_key(part);
+			parse_key(part);
 		} else if (word == "times") {
-			take_times(part);
+			parse_times(part);
 		} else if (word == "as") {
 			role_ = part.text + '.';
 			role_at_ = part.at;
 		} else {
-			take_condition(part);
+			parse_condition(part);
 		}
 	}
 
-	void take_condition(const Outside::Part &part)
+	void parse_condition(const Outside::Part &part)
 	{
 		if (part.text.empty())
 			fail(part.at, "a condition is missing, such as name == \"sys_enter\"; of two events write the "
@@ -157,10 +157,10 @@ private:
 			return;
 		made_.kind = part.separator == "not followed by" ? PairText::Kind::missing : PairText::Kind::then;
 		if (!role_.empty())
-			take_join(part);
+			parse_join(part);
 	}
 
-	void take_duration(const Outside::Part &part)
+	void parse_duration(const Outside::Part &part)
 	{
 		const std::int64_t ns = ns_of(part.text).value_or(0);
 		made_.within_ns = static_cast<std::uint64_t>(ns);
@@ -168,7 +168,7 @@ private:
 			fail(part.at, readable(part.text) + " is not a duration, such as 100ms, of 1 ns to 31 years");
 	}
 
-	void take_key(const Outside::Part &part)
+	void parse_key(const Outside::Part &part)
 	{
 		const auto sides = split_key(part.text, subject_);
 		for (const auto &side : sides)
@@ -181,19 +181,19 @@ private:
 	}
 
 	// N in `CONDITION N times`.
-	void take_times(const Outside::Part &part)
+	void parse_times(const Outside::Part &part)
 	{
 		const std::size_t digits = made_.start.find_last_not_of("0123456789") + 1;
 		std::from_chars(made_.start.data() + digits, made_.start.data() + made_.start.size(), made_.times);
 		if (made_.times < 2 || made_.times > EDC_MAX_TIMES || !part.text.empty())
 			fail(part.at, fmt::format("write a number from 2 to {} before `times`, and `within T` after it",
 						  EDC_MAX_TIMES));
-		take_condition({"", part.at, trimmed(made_.start.substr(0, digits))});
+		parse_condition({"", part.at, trimmed(made_.start.substr(0, digits))});
 		made_.kind = PairText::Kind::times;
 	}
 
 	// `FIELD == ROLE.FIELD`, in either order: a part of the key.
-	bool take_equality(const std::string &text)
+	bool parse_equality(const std::string &text)
 	{
 		auto sides = Outside(text).split({"=="});
 		if (sides.front().text.starts_with(role_))
@@ -208,13 +208,13 @@ private:
 	}
 
 	// Removes the key from the second condition.
-	void take_join(const Outside::Part &part)
+	void parse_join(const Outside::Part &part)
 	{
 		const Outside second(part.text);
 		const bool has_or = second.find("or") != Outside::npos || second.find("||") != Outside::npos;
 		made_.end.clear();
 		for (const auto &each : has_or ? second.split({}) : second.split({"and", "&&"}))
-			if (!take_equality(each.text))
+			if (!parse_equality(each.text))
 				made_.end += (made_.end.empty() ? "" : " and ") + each.text;
 		if (made_.start_key.empty() || made_.end.empty() || Outside(made_.end).find(role_) != Outside::npos)
 			fail(part.at, fmt::format("after `as NAME` the second condition also says what both events "

@@ -29,21 +29,21 @@ enum Level : unsigned {
 };
 
 struct Operator {
-	std::string_view sign;
+	std::string_view symbol;
 	Level level;
 	ExpressionKind kind;
 	Relation relation = Relation::equal;
 	Arithmetic arithmetic = Arithmetic::add;
 };
 
-constexpr Operator operator_of(std::string_view sign, Relation relation)
+constexpr Operator operator_of(std::string_view symbol, Relation relation)
 {
-	return {sign, comparisons, ExpressionKind::comparison, relation, Arithmetic::add};
+	return {symbol, comparisons, ExpressionKind::comparison, relation, Arithmetic::add};
 }
 
-constexpr Operator operator_of(std::string_view sign, Level level, Arithmetic arithmetic)
+constexpr Operator operator_of(std::string_view symbol, Level level, Arithmetic arithmetic)
 {
-	return {sign, level, ExpressionKind::arithmetic, Relation::equal, arithmetic};
+	return {symbol, level, ExpressionKind::arithmetic, Relation::equal, arithmetic};
 }
 
 constexpr Operator operators[] = {
@@ -76,7 +76,7 @@ constexpr Operator operators[] = {
 const Operator *find_operator(const Token &token)
 {
 	const auto *found = std::find_if(std::begin(operators), std::end(operators),
-					 [&](const Operator &known) { return token.is(known.sign); });
+					 [&](const Operator &known) { return token.is(known.symbol); });
 	return found == std::end(operators) ? nullptr : found;
 }
 
@@ -115,7 +115,7 @@ public:
 		if (token_.is(")"))
 			fail(token_.position.offset, "this ) closes nothing");
 		if (token_.kind != Token::Kind::end)
-			fail(token_.position.offset, std::string(no_operator) + said(token_));
+			fail(token_.position.offset, std::string(no_operator) + token_text(token_));
 		require_condition(whole);
 		return whole;
 	}
@@ -126,7 +126,7 @@ private:
 		throw Refusal("filter", text_, at, sentence);
 	}
 
-	static std::string said(const Token &token)
+	static std::string token_text(const Token &token)
 	{
 		switch (token.kind) {
 		case Token::Kind::end:
@@ -143,16 +143,16 @@ private:
 	}
 
 	Token advance() { return std::exchange(token_, lexer_.next()); }
-	bool take(std::string_view sign)
+	bool accept(std::string_view symbol)
 	{
-		const bool is_next = token_.is(sign);
+		const bool is_next = token_.is(symbol);
 		if (is_next)
 			advance();
 		return is_next;
 	}
-	void expect(std::string_view sign, const std::string &sentence)
+	void expect(std::string_view symbol, const std::string &sentence)
 	{
-		if (!take(sign))
+		if (!accept(symbol))
 			fail(token_.position.offset, sentence);
 	}
 
@@ -300,8 +300,8 @@ private:
 		parts.push_back(std::move(left));
 		do
 			parts.push_back(element());
-		while (take(","));
-		expect("}", fmt::format("a , or a }} is missing before {}", said(token_)));
+		while (accept(","));
+		expect("}", fmt::format("a , or a }} is missing before {}", token_text(token_)));
 		return with_children(std::move(made), std::move(parts));
 	}
 
@@ -358,7 +358,7 @@ private:
 		} else if (token_.is("(")) {
 			advance();
 			made = expression(any);
-			expect(")", fmt::format("a ) is missing before {}", said(token_)));
+			expect(")", fmt::format("a ) is missing before {}", token_text(token_)));
 		} else if (token_.kind == Token::Kind::number) {
 			made.number = advance().number;
 		} else if (token_.kind == Token::Kind::text) {
@@ -394,7 +394,7 @@ private:
 		    (token_.kind != Token::Kind::word || find_operator(token_)))
 			fail(token_.position.offset, token_.kind == Token::Kind::end
 							 ? "something is missing at the end"
-							 : "a value is missing before " + said(token_));
+							 : "a value is missing before " + token_text(token_));
 		const Token first = advance();
 		if (first.is("has") && token_.is("(")) {
 			advance();
@@ -404,7 +404,7 @@ private:
 			if (token_.kind != Token::Kind::word && token_.kind != Token::Kind::quoted_name)
 				fail(token_.position.offset, "a name is missing in has()");
 			Expression named = name(advance());
-			expect(")", fmt::format("a ) is missing before {}", said(token_)));
+			expect(")", fmt::format("a ) is missing before {}", token_text(token_)));
 			return with(std::move(has), std::move(named));
 		}
 		return name(first);
@@ -423,7 +423,7 @@ private:
 			made.is_field = true;
 		}
 		// A member of a struct is named a.b.
-		while (first.kind == Token::Kind::word && take(".")) {
+		while (first.kind == Token::Kind::word && accept(".")) {
 			if (token_.kind != Token::Kind::word && token_.kind != Token::Kind::quoted_name)
 				fail(token_.position.offset, fmt::format("the name of a field is missing after `{}.`",
 									 made.text.empty() ? first.text : made.text));

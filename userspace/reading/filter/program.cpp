@@ -29,7 +29,7 @@ template <class Value, class R> bool is_within(const R *first, std::size_t count
 }
 
 // Whether a comparison or a set accepts the value, ignoring negation. NaN satisfies no relation.
-bool takes_real(const Expression &condition, double value)
+bool accepts_real(const Expression &condition, double value)
 {
 	const auto &children = condition.children;
 	if (condition.kind == Expression::Kind::comparison) {
@@ -105,22 +105,22 @@ bool Program::holds_otherwise(const Test &test, const trace::Event &event, const
 		       filter::holds<std::string_view>(test.relation, text, other);
 	case Test::Kind::real:
 		return test.source.field.is_in(event) &&
-		       takes_real(*test.condition, test.source.field.get<double>(event)) != test.negated;
+		       accepts_real(*test.condition, test.source.field.get<double>(event)) != test.negated;
 	case Test::Kind::present:
 		return test.source.is_in(event, running);
 	}
 	return false;
 }
 
-template <class Is> bool Program::any_source(const Test &test, Is &&is) const
+template <class Matches> bool Program::any_source(const Test &test, Matches &&matches) const
 {
-	if (is(test.source))
+	if (matches(test.source))
 		return true;
 	if (test.kind != Test::Kind::computed && test.kind != Test::Kind::texts)
 		return false;
 	const auto first = steps.begin() + test.first;
 	return std::any_of(first, first + std::max(test.count, 1u),
-			   [&](const Step &step) { return step.kind == Step::Kind::source && is(step.source); });
+			   [&](const Step &step) { return step.kind == Step::Kind::source && matches(step.source); });
 }
 
 bool Program::is_derived() const
@@ -138,7 +138,7 @@ bool Program::is_undecided(const trace::Event &event, const Running &running) co
 	};
 	if (std::ranges::none_of(tests, [&](const Test &test) { return any_source(test, is_unknown); }))
 		return false;
-	std::vector<bool> met(tests.size());
+	std::vector<bool> visited(tests.size());
 	std::vector<Target> open = {entry};
 	bool may_accept = false, may_reject = false;
 	while (!open.empty()) {
@@ -146,9 +146,9 @@ bool Program::is_undecided(const trace::Event &event, const Running &running) co
 		open.pop_back();
 		may_accept = may_accept || at == accept;
 		may_reject = may_reject || at == reject;
-		if (at >= accept || met[at])
+		if (at >= accept || visited[at])
 			continue;
-		met[at] = true;
+		visited[at] = true;
 		const Test &test = tests[at];
 		const bool either = any_source(test, is_unknown), is_true = !either && holds(test, event, running);
 		if (either || is_true)

@@ -73,7 +73,7 @@ public:
 		return at == accept;
 	}
 
-	// Whether it uses derived values, see Source::is_derived().
+	// Whether it uses derived values, see ValueSource::is_derived().
 	bool is_derived() const;
 	// Whether the result depends on an unknown derived value.
 	bool is_undecided(const trace::Event &event, const Running &running) const;
@@ -95,7 +95,7 @@ private:
 		return holds_otherwise(test, event, running);
 	}
 	bool holds_otherwise(const Test &test, const trace::Event &event, const Running &running) const;
-	template <class Is> bool any_source(const Test &test, Is &&is) const;
+	template <class Matches> bool any_source(const Test &test, Matches &&matches) const;
 	bool compute(const Test &test, const trace::Event &event, const Running &running, Integer &value) const;
 };
 

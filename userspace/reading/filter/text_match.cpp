@@ -18,8 +18,8 @@ bool matches_one(std::string_view pattern, std::size_t &at, char c)
 	}
 	if (pattern[at] == '[') {
 		std::size_t i = at + 1;
-		const bool others = i < pattern.size() && pattern[i] == '!';
-		i += others;
+		const bool is_negated = i < pattern.size() && pattern[i] == '!';
+		i += is_negated;
 		bool found = false;
 		for (const std::size_t first = i; i < pattern.size() && (pattern[i] != ']' || i == first);) {
 			const auto from = static_cast<unsigned char>(pattern[i]);
@@ -33,7 +33,7 @@ bool matches_one(std::string_view pattern, std::size_t &at, char c)
 		}
 		if (i < pattern.size()) { // false: unterminated, so a literal [
 			at = i + 1;
-			return found != others;
+			return found != is_negated;
 		}
 	} else if (pattern[at] == '\\' && at + 1 < pattern.size()) {
 		++at;

@@ -44,7 +44,7 @@ const trace::Enumeration *modes()
 	return &labels;
 }
 
-Resolved of_every_event(const Property &property)
+Resolved resolved_property(const Property &property)
 {
 	Resolved made;
 	made.type = property.from >= From::text_field ? Type::text : Type::number;
@@ -58,7 +58,7 @@ Resolved of_every_event(const Property &property)
 	return made;
 }
 
-Resolved of_known(const KnownName &name, std::size_t index)
+Resolved resolved_known(const KnownName &name, std::size_t index)
 {
 	Resolved made;
 	made.type = name.is_text ? Type::text : Type::number;
@@ -92,7 +92,7 @@ const trace::Field *field_of_other_form(const trace::Description &description, c
 	return found;
 }
 
-Resolved of_field(const trace::Field &field)
+Resolved resolved_field(const trace::Field &field)
 {
 	Resolved made;
 	made.may_be_absent = field.is_optional;
@@ -128,7 +128,7 @@ Resolved derived(const Expression &name, const trace::EventClass &cls, const tra
 	const trace::Field *field = what == std::end(derivable) ? nullptr : field_of_other_form(description, *what);
 	if (!field)
 		return {};
-	Resolved made = of_field(*field);
+	Resolved made = resolved_field(*field);
 	made.may_be_absent = true;
 	made.source.from = what->from;
 	if (what->from == From::thread_name)
@@ -170,13 +170,13 @@ Resolved resolve(const Expression &name, const trace::EventClass &cls, const Kno
 		 const trace::Description *derives_from)
 {
 	if (const KnownName *found = find(name, known); found && found->lacking.empty())
-		return of_known(*found, static_cast<std::size_t>(found - known.data()));
+		return resolved_known(*found, static_cast<std::size_t>(found - known.data()));
 	if (const Property *property = find_property(name))
-		return of_every_event(*property);
+		return resolved_property(*property);
 	const trace::Field *field = cls.find(name.text);
 	if (!field)
 		return derives_from ? derived(name, cls, *derives_from) : Resolved();
-	Resolved made = of_field(*field);
+	Resolved made = resolved_field(*field);
 	made.source.field = trace::FieldRef(cls, *field);
 	return made;
 }
