@@ -57,12 +57,12 @@ void ActivityNames::find_names(const trace::Description &description)
 
 std::uint32_t ActivityNames::number_of(const std::string &name, std::uint32_t id)
 {
-	const auto [place, is_new] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+	const auto [entry, is_new] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
 	if (is_new) {
 		names_.push_back(name);
 		ids_.push_back(id);
 	}
-	return place->second;
+	return entry->second;
 }
 
 std::string ActivityNames::label(std::uint32_t number) const

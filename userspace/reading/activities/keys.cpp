@@ -48,14 +48,14 @@ struct KeyTypes {
 	bool number = false, text = false;
 };
 
-KeyTypes types_of(const KeySide &side, std::size_t place, const trace::Description &description)
+KeyTypes types_of(const KeySide &side, std::size_t index, const trace::Description &description)
 {
 	KeyTypes types;
 	for (const auto &cls : description.classes()) {
 		if (!side.pattern->can_match(*cls) || !side.keys->are_in(*cls))
 			continue;
-		types.number = types.number || side.keys->type(place, *cls) == Type::number;
-		types.text = types.text || side.keys->type(place, *cls) == Type::text;
+		types.number = types.number || side.keys->type(index, *cls) == Type::number;
+		types.text = types.text || side.keys->type(index, *cls) == Type::text;
 	}
 	return types;
 }
@@ -71,10 +71,10 @@ void ThreadTable::learn(const trace::Threads &threads)
 
 void ThreadTable::merge(const ThreadTable &later)
 {
-	for (const auto &[person, name] : later.names_)
-		names_[person] = name;
-	for (const auto &[person, process] : later.process_)
-		process_[person] = process;
+	for (const auto &[id, name] : later.names_)
+		names_[id] = name;
+	for (const auto &[id, process] : later.process_)
+		process_[id] = process;
 }
 
 std::string ThreadTable::thread(std::uint32_t machine, std::int64_t tid) const
@@ -143,9 +143,9 @@ Keys::Keys(std::vector<std::string> names, const trace::Description &description
 			if (part.resolved.source.from == filter::ValueSource::From::time)
 				part.resolved.source.is_signed = true; // bits() is in ns since the start
 			const bool is_number = part.resolved.type == Type::number;
-			part.person = is_process                                            ? Cell::Kind::process
-				      : is_number && trace::names_a_thread(expression.text) ? Cell::Kind::thread
-											    : Cell::Kind::none;
+			part.thread_kind = is_process                                            ? Cell::Kind::process
+					   : is_number && trace::names_a_thread(expression.text) ? Cell::Kind::thread
+												 : Cell::Kind::none;
 			part.is_device = is_number && trace::is_device(*cls, expression.text);
 			const bool is_text = part.resolved.type == Type::text && takes != Takes::numbers;
 			const bool is_real = part.resolved.type == Type::real && takes == Takes::numbers;
@@ -184,7 +184,7 @@ bool Keys::bits(const Part &part, const trace::Event &event, const filter::Runni
 		return false;
 	if (part.resolved.source.from == filter::ValueSource::From::time)
 		value = static_cast<std::uint64_t>(clock_->since_ns(begin_time_, value));
-	if (threads_ && part.person == Cell::Kind::process)
+	if (threads_ && part.thread_kind == Cell::Kind::process)
 		value = static_cast<std::uint64_t>(
 		    threads_->process(event.stream->machine, static_cast<std::int64_t>(value)));
 	return true;
@@ -224,7 +224,7 @@ void Keys::append(std::uint64_t number, std::uint32_t machine, std::string &byte
 }
 
 // False: too large, or NaN.
-static bool in_parts(double real, std::int64_t &value)
+static bool to_millionths(double real, std::int64_t &value)
 {
 	constexpr double too_large = 9e18 / Keys::real_parts;
 	if (!(std::abs(real) < too_large))
@@ -238,37 +238,37 @@ bool Keys::number(const trace::Event &event, const filter::Running &running, std
 	const Part &part = classes_[event.cls->index].front();
 	const filter::ValueSource &source = part.resolved.source;
 	if (part.resolved.type == Type::real && source.field.is_in(event))
-		return in_parts(source.field.get<double>(event), value);
+		return to_millionths(source.field.get<double>(event), value);
 	std::uint64_t found = 0;
 	if (!bits(part, event, running, found))
 		return false;
-	constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-	value = static_cast<std::int64_t>(source.is_signed ? found : std::min(found, most));
-	return !is_real_ || in_parts(static_cast<double>(value), value);
+	constexpr auto max_value = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+	value = static_cast<std::int64_t>(source.is_signed ? found : std::min(found, max_value));
+	return !is_real_ || to_millionths(static_cast<double>(value), value);
 }
 
 std::optional<std::int64_t> Keys::thread(const trace::Event &event, const filter::Running &running) const
 {
 	const std::vector<Part> &parts = classes_[event.cls->index];
 	const auto found =
-	    std::ranges::find_if(parts, [](const Part &part) { return part.person != Cell::Kind::none; });
+	    std::ranges::find_if(parts, [](const Part &part) { return part.thread_kind != Cell::Kind::none; });
 	std::uint64_t tid = 0;
 	if (found == parts.end() || !found->resolved.source.bits(event, running, tid))
 		return {};
 	return static_cast<std::int64_t>(tid);
 }
 
-Cell Keys::cell(std::size_t place, const trace::Event &event, const filter::Running &running) const
+Cell Keys::cell(std::size_t index, const trace::Event &event, const filter::Running &running) const
 {
-	const Part &part = classes_[event.cls->index][place];
+	const Part &part = classes_[event.cls->index][index];
 	Cell cell;
-	cell.is_of_machine = of_machine_[place];
+	cell.is_of_machine = of_machine_[index];
 	cell.machine = event.stream->machine;
 	std::string_view text;
 	if (bits(part, event, running, cell.bits)) {
-		cell.kind = part.person != Cell::Kind::none  ? part.person
-			    : part.resolved.source.is_signed ? Cell::Kind::signed_number
-							     : Cell::Kind::unsigned_number;
+		cell.kind = part.thread_kind != Cell::Kind::none ? part.thread_kind
+			    : part.resolved.source.is_signed     ? Cell::Kind::signed_number
+								 : Cell::Kind::unsigned_number;
 	} else if (part.resolved.type == Type::text && part.resolved.source.text(event, running, text)) {
 		cell.kind = Cell::Kind::text;
 		cell.text = text;
@@ -301,27 +301,27 @@ void expect_comparable(std::span<const KeySide> sides, const trace::Description 
 				    readable(fmt::format("{}", fmt::join(side.keys->names(), ", "))),
 				    filter::key_hint(side.keys->names()));
 	}
-	for (std::size_t place = 0; place < sides.front().keys->names().size(); ++place) {
+	for (std::size_t index = 0; index < sides.front().keys->names().size(); ++index) {
 		const KeySide *number = nullptr, *text = nullptr; // the first sides that are only numbers, only texts
 		for (const KeySide &side : sides) {
-			const KeyTypes types = types_of(side, place, description);
+			const KeyTypes types = types_of(side, index, description);
 			if (types.number != types.text)
 				(types.number ? number : text) = &side;
 		}
 		if (number && text)
 			throw Error("{}: {} is a number, {} a text: they are never equal.{}", where,
-				    readable(number->keys->names()[place]), readable(text->keys->names()[place]),
-				    filter::key_hint({number->keys->names()[place], text->keys->names()[place]}));
+				    readable(number->keys->names()[index]), readable(text->keys->names()[index]),
+				    filter::key_hint({number->keys->names()[index], text->keys->names()[index]}));
 	}
 }
 
 void share_machines(std::span<Keys> keys)
 {
 	for (const Keys &any : keys)
-		for (std::size_t place = 0; place < any.names().size(); ++place)
+		for (std::size_t index = 0; index < any.names().size(); ++index)
 			for (Keys &each : keys)
-				if (!each.empty() && any.is_of_machine(place))
-					each.set_of_machine(place);
+				if (!each.empty() && any.is_of_machine(index))
+					each.set_of_machine(index);
 }
 
 } // namespace monitor::activities

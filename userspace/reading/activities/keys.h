@@ -45,17 +45,17 @@ public:
 	// Calls visit(machine, tid, process, name) for every thread with a name or a process.
 	template <class Visit> void visit(Visit &&visit) const
 	{
-		for (const auto &[person, name] : names_)
-			visit(person.first, person.second, process(person.first, person.second), name);
-		for (const auto &[person, process] : process_)
-			if (!names_.contains(person))
-				visit(person.first, person.second, process, std::string());
+		for (const auto &[id, name] : names_)
+			visit(id.first, id.second, process(id.first, id.second), name);
+		for (const auto &[id, process] : process_)
+			if (!names_.contains(id))
+				visit(id.first, id.second, process, std::string());
 	}
 
 private:
-	using Person = std::pair<std::uint32_t, std::int64_t>;
-	std::map<Person, std::string> names_;
-	std::map<Person, std::int64_t> process_;
+	using ThreadId = std::pair<std::uint32_t, std::int64_t>;
+	std::map<ThreadId, std::string> names_;
+	std::map<ThreadId, std::int64_t> process_;
 	std::vector<std::string> machines_;
 };
 
@@ -91,7 +91,7 @@ public:
 
 	// Throws Error naming `option` if no class of the trace has one of the names, or only with an unsuitable type.
 	// `time` is in ns since `begin_time`. The description must outlive this.
-	// A reader also finds what earlier events say of one that lacks it, as its filters do.
+	// With Evaluator::reader, a value that an event lacks is derived from earlier events, as filters do.
 	Keys(std::vector<std::string> names, const trace::Description &description, std::uint64_t begin_time,
 	     const char *option, Takes takes = Takes::integers_and_texts,
 	     filter::Evaluator evaluator = filter::Evaluator::reader);
@@ -101,8 +101,8 @@ public:
 	bool needs_threads() const { return needs_threads_; }
 	// Whether the name at this position is specific to a machine, as threads, CPUs and devices are. Then so must be
 	// whatever it is compared with.
-	bool is_of_machine(std::size_t place) const { return of_machine_[place]; }
-	void set_of_machine(std::size_t place) { of_machine_[place] = true; }
+	bool is_of_machine(std::size_t index) const { return of_machine_[index]; }
+	void set_of_machine(std::size_t index) { of_machine_[index] = true; }
 	// Threads are compared by their processes, according to this table, which must outlive this.
 	void set_threads(const ThreadTable &threads) { threads_ = &threads; }
 	bool has_processes() const;
@@ -111,9 +111,9 @@ public:
 	// Whether the events of a class have all the names.
 	bool are_in(const trace::EventClass &cls) const;
 	// The type of the name at this position in a class.
-	filter::Type type(std::size_t place, const trace::EventClass &cls) const
+	filter::Type type(std::size_t index, const trace::EventClass &cls) const
 	{
-		return classes_[cls.index][place].resolved.type;
+		return classes_[cls.index][index].resolved.type;
 	}
 
 	// If the first name is a real number in any class, number() is in millionths.
@@ -129,15 +129,15 @@ public:
 	// The same for an event that would have this number; only for keys of one name.
 	void append(std::uint64_t number, std::uint32_t machine, std::string &bytes) const;
 	// The value of one name, without its label.
-	Cell cell(std::size_t place, const trace::Event &event, const filter::Running &running) const;
+	Cell cell(std::size_t index, const trace::Event &event, const filter::Running &running) const;
 	// The same values to print.
 	std::vector<Cell> cells(const trace::Event &event, const filter::Running &running) const;
 
 private:
 	struct Part {
 		filter::Resolved resolved;
-		Cell::Kind person = Cell::Kind::none; // thread or process
-		bool is_device = false;               // of monitor's own events: the kernel's dev_t
+		Cell::Kind thread_kind = Cell::Kind::none; // thread or process
+		bool is_device = false;                    // of monitor's own events: the kernel's dev_t
 	};
 	bool bits(const Part &part, const trace::Event &event, const filter::Running &running,
 		  std::uint64_t &value) const;

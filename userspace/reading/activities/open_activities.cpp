@@ -53,15 +53,15 @@ Argument OpenActivities::argument_of(const Role &role, const trace::Event &event
 	return argument;
 }
 
-void OpenActivities::leave(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time)
+void OpenActivities::leave(std::size_t index, Stack &stack, const Thread &thread, std::uint64_t time)
 {
-	const Frame &frame = stack.frames[place];
+	const Frame &frame = stack.frames[index];
 	if (names_.is_left_out(frame.activity, time)) // its exit was no longer recorded
-		return forget_at(place, stack, thread);
+		return forget_at(index, stack, thread);
 	if (stack.left.size() >= max_depth)
 		stack.left.clear();
 	stack.left.insert_or_assign(frame.stack_pointer, frame.activity);
-	end_at(place, stack, thread, time, true);
+	end_at(index, stack, thread, time, true);
 }
 
 void OpenActivities::leave_below(Stack &stack, const Thread &thread, std::uint64_t stack_pointer, std::uint64_t time)
@@ -92,7 +92,7 @@ void OpenActivities::function(std::uint32_t activity, Stack &stack, const Thread
 		stack.left.erase(token.stack_pointer);
 		if (left_out)
 			return;
-		if (!make_room(stack, thread)) {
+		if (!ensure_space(stack, thread)) {
 			unpaired_.begins += fold_.is_counting();
 			return;
 		}
@@ -119,11 +119,11 @@ bool OpenActivities::are_one_row(const Frame &one, const Frame &other) const
 	return one.activity == other.activity && (!rows_by_argument_ || one.argument.number == other.argument.number);
 }
 
-// The innermost activity of the same row that was open before the one at `place`; null if there is none.
-OpenActivities::Frame *OpenActivities::around(Stack &stack, std::size_t place) const
+// The innermost activity of the same row that was open before the one at `index`; null if there is none.
+OpenActivities::Frame *OpenActivities::around(Stack &stack, std::size_t index) const
 {
-	for (std::size_t i = place; i-- > 0;)
-		if (are_one_row(stack.frames[i], stack.frames[place]))
+	for (std::size_t i = index; i-- > 0;)
+		if (are_one_row(stack.frames[i], stack.frames[index]))
 			return &stack.frames[i];
 	return nullptr;
 }
@@ -141,15 +141,15 @@ OpenActivities::Frame &OpenActivities::open(std::uint32_t activity, Stack &stack
 
 void OpenActivities::count_from_here(Frame &frame, Stack &stack, const Thread &thread)
 {
-	const auto place = static_cast<std::size_t>(&frame - stack.frames.data());
-	if (!counters_ || around(stack, place))
+	const auto index = static_cast<std::size_t>(&frame - stack.frames.data());
+	if (!counters_ || around(stack, index))
 		return;
 	frame.counted_at_begin = counters_->so_far(thread);
 	frame.boundary = stack.boundary;
 }
 
 // In an event loop with more open activities than are kept, the oldest is the one without an end.
-bool OpenActivities::make_room(Stack &stack, const Thread &thread)
+bool OpenActivities::ensure_space(Stack &stack, const Thread &thread)
 {
 	if (stack.too_deep || frames_ >= max_open)
 		return false;
@@ -170,7 +170,7 @@ void OpenActivities::begin(const Role &role, Stack &stack, const Thread &thread,
 	});
 	if (replaced != stack.frames.end()) // the activity around it has ended and starts again: its end is missing
 		forget_at(static_cast<std::size_t>(replaced - stack.frames.begin()), stack, thread);
-	if (!make_room(stack, thread)) {
+	if (!ensure_space(stack, thread)) {
 		++stack.too_deep;
 		unpaired_.begins += fold_.is_counting();
 		return;
@@ -211,23 +211,23 @@ void OpenActivities::end(const Role &role, Stack &stack, const Thread &thread, c
 		unpaired_.ends += fold_.is_counting();
 		return;
 	}
-	const Argument &its = stack.frames[choice->place].argument;
+	const Argument &its = stack.frames[choice->index].argument;
 	const auto is_meant = [&](const Argument &one) { return !choice->by_argument || one.number == its.number; };
-	for (std::size_t i = stack.frames.size(); --i > choice->place;)
+	for (std::size_t i = stack.frames.size(); --i > choice->index;)
 		if (const Argument &later = stack.frames[i].argument; !later.has_value || is_meant(later))
 			forget_at(i, stack, thread);
 	if (!choice->is_certain)
 		for (Frame &frame : stack.frames)
 			if (frame.activity == role.activity && is_meant(frame.argument))
 				frame.is_certain = false;
-	if (choice->by_argument && stack.frames[choice->place].overlaps)
+	if (choice->by_argument && stack.frames[choice->index].overlaps)
 		interleaved_.insert(role.activity);
-	end_at(choice->place, stack, thread, event.time);
+	end_at(choice->index, stack, thread, event.time);
 }
 
-void OpenActivities::end_at(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time, bool was_left)
+void OpenActivities::end_at(std::size_t index, Stack &stack, const Thread &thread, std::uint64_t time, bool was_left)
 {
-	const Frame &frame = stack.frames[place];
+	const Frame &frame = stack.frames[index];
 	Finished activity{ActivitySource::program, thread, frame.at_begin.ticks, time, frame.activity};
 	activity.span = between(frame.at_begin, now(thread, time));
 	activity.exclusive = activity.span.ticks - std::min(frame.inside, activity.span.ticks);
@@ -236,29 +236,29 @@ void OpenActivities::end_at(std::size_t place, Stack &stack, const Thread &threa
 	activity.overlaps = frame.overlaps;
 	activity.is_certain = frame.is_certain;
 	activity.was_left = was_left;
-	if (place > 0) {
-		Frame &caller = stack.frames[place - 1];
+	if (index > 0) {
+		Frame &caller = stack.frames[index - 1];
 		caller.inside += time - frame.apart;
 		activity.caller = caller.activity;
 	}
 	const Span alone = between(frame.alone, now(thread, time));
-	Frame *const outer = around(stack, place);
+	Frame *const outer = around(stack, index);
 	activity.is_nested = outer != nullptr;
 	if (outer) // counted in this row instead
 		outer->nested += alone;
 	activity.inclusive = alone;
 	activity.inclusive -= frame.nested;
-	for (std::size_t i = place + 1; i < stack.frames.size(); ++i)
+	for (std::size_t i = index + 1; i < stack.frames.size(); ++i)
 		if (are_one_row(stack.frames[i], frame))
 			activity.inclusive -= stack.frames[i].nested;
 	if (fold_.is_counting())
-		pass_on(activity, frame, stack);
-	outlive(place, stack, thread, time);
-	stack.frames.erase(stack.frames.begin() + static_cast<std::ptrdiff_t>(place));
+		notify_observers(activity, frame, stack);
+	outlive(index, stack, thread, time);
+	stack.frames.erase(stack.frames.begin() + static_cast<std::ptrdiff_t>(index));
 	--frames_;
 }
 
-void OpenActivities::pass_on(Finished &activity, const Frame &frame, const Stack &stack)
+void OpenActivities::notify_observers(Finished &activity, const Frame &frame, const Stack &stack)
 {
 	analyze::CounterSums counted;
 	std::vector<std::uint64_t> at_boundaries;
@@ -274,10 +274,10 @@ void OpenActivities::pass_on(Finished &activity, const Frame &frame, const Stack
 }
 
 // Activities started after the one that ends stay open: their time until here is counted with that one.
-void OpenActivities::outlive(std::size_t place, Stack &stack, const Thread &thread, std::uint64_t time)
+void OpenActivities::outlive(std::size_t index, Stack &stack, const Thread &thread, std::uint64_t time)
 {
-	const Frame &ended = stack.frames[place];
-	for (std::size_t i = place + 1; i < stack.frames.size(); ++i) {
+	const Frame &ended = stack.frames[index];
+	for (std::size_t i = index + 1; i < stack.frames.size(); ++i) {
 		Frame &frame = stack.frames[i];
 		frame.overlaps = true;
 		frame.apart = time;
@@ -309,16 +309,16 @@ std::vector<std::uint64_t> OpenActivities::counted_between(const std::vector<std
 }
 
 // The end of an activity will never be known.
-void OpenActivities::forget_at(std::size_t place, Stack &stack, const Thread &thread)
+void OpenActivities::forget_at(std::size_t index, Stack &stack, const Thread &thread)
 {
-	const Frame &frame = stack.frames[place];
+	const Frame &frame = stack.frames[index];
 	unpaired_.begins += fold_.is_counting();
-	if (place > 0)
-		stack.frames[place - 1].inside += frame.inside;
-	if (Frame *const outer = around(stack, place)) {
+	if (index > 0)
+		stack.frames[index - 1].inside += frame.inside;
+	if (Frame *const outer = around(stack, index)) {
 		outer->nested += frame.nested;
 	} else if (const auto is_its_row = [&](const Frame &later) { return are_one_row(later, frame); };
-		   frame.nested.ticks && std::none_of(stack.frames.begin() + static_cast<std::ptrdiff_t>(place) + 1,
+		   frame.nested.ticks && std::none_of(stack.frames.begin() + static_cast<std::ptrdiff_t>(index) + 1,
 						      stack.frames.end(), is_its_row)) {
 		Finished inner{ActivitySource::program, thread, 0, 0, frame.activity};
 		inner.span = frame.nested;
@@ -326,7 +326,7 @@ void OpenActivities::forget_at(std::size_t place, Stack &stack, const Thread &th
 		for (Observer *observer : observers_)
 			observer->not_nested(inner);
 	}
-	stack.frames.erase(stack.frames.begin() + static_cast<std::ptrdiff_t>(place));
+	stack.frames.erase(stack.frames.begin() + static_cast<std::ptrdiff_t>(index));
 	--frames_;
 }
 

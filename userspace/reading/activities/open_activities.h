@@ -77,25 +77,25 @@ public:
 private:
 	// Which of a thread's open activities an event ends.
 	struct Choice {
-		std::size_t place;
+		std::size_t index;
 		bool by_argument, is_certain;
 	};
 	std::optional<Choice> choose(const Role &role, const Stack &stack, const trace::Event &event) const;
 	static Argument argument_of(const Role &role, const trace::Event &event);
 	bool are_one_row(const Frame &one, const Frame &other) const;
-	Frame *around(Stack &stack, std::size_t place) const;
+	Frame *around(Stack &stack, std::size_t index) const;
 	Frame &open(std::uint32_t activity, Stack &stack, const analyze::Thread &thread, std::uint64_t time);
 	void count_from_here(Frame &frame, Stack &stack, const analyze::Thread &thread);
-	bool make_room(Stack &stack, const analyze::Thread &thread);
-	void leave(std::size_t place, Stack &stack, const analyze::Thread &thread, std::uint64_t time);
+	bool ensure_space(Stack &stack, const analyze::Thread &thread);
+	void leave(std::size_t index, Stack &stack, const analyze::Thread &thread, std::uint64_t time);
 	void leave_at(Stack &stack, const analyze::Thread &thread, std::uint64_t stack_pointer, std::uint64_t time);
-	void end_at(std::size_t place, Stack &stack, const analyze::Thread &thread, std::uint64_t time,
+	void end_at(std::size_t index, Stack &stack, const analyze::Thread &thread, std::uint64_t time,
 		    bool was_left = false);
-	void outlive(std::size_t place, Stack &stack, const analyze::Thread &thread, std::uint64_t time);
-	void pass_on(Finished &activity, const Frame &frame, const Stack &stack);
+	void outlive(std::size_t index, Stack &stack, const analyze::Thread &thread, std::uint64_t time);
+	void notify_observers(Finished &activity, const Frame &frame, const Stack &stack);
 	std::vector<std::uint64_t> counted_between(const std::vector<std::uint64_t> &begin,
 						   const std::vector<std::uint64_t> &end) const;
-	void forget_at(std::size_t place, Stack &stack, const analyze::Thread &thread);
+	void forget_at(std::size_t index, Stack &stack, const analyze::Thread &thread);
 
 	const ActivityNames &names_;
 	const analyze::ThreadFold &fold_;

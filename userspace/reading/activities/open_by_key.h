@@ -27,7 +27,7 @@ public:
 	{
 		if (OfKey *found = find(key))
 			return found;
-		if (entries_.size() < max_keys_ || make_room())
+		if (entries_.size() < max_keys_ || drop_idle())
 			return &entries_[key];
 		++too_many;
 		return nullptr;
@@ -52,15 +52,15 @@ public:
 
 private:
 	// Visits all keys; if that freed little, it waits some calls before it tries again.
-	bool make_room()
+	bool drop_idle()
 	{
 		if (wait_ > 0) {
 			--wait_;
 			return false;
 		}
 		has_dropped_ |= std::erase_if(entries_, [](const auto &entry) { return entry.second.is_idle(); }) != 0;
-		const std::size_t much = max_keys_ / 8;
-		wait_ = entries_.size() > max_keys_ - much ? much : 0;
+		const std::size_t enough = max_keys_ / 8;
+		wait_ = entries_.size() > max_keys_ - enough ? enough : 0;
 		return entries_.size() < max_keys_;
 	}
 

@@ -24,10 +24,10 @@ void Pairs::event(const trace::Event &event, const filter::Running &running)
 		start(event, running);
 }
 
-bool Pairs::find_key(const Keys &of, const trace::Event &event, const filter::Running &running, bool is_selected)
+bool Pairs::set_key(const Keys &keys, const trace::Event &event, const filter::Running &running, bool is_selected)
 {
 	key_.clear();
-	const bool has_key = of.append(event, running, key_);
+	const bool has_key = keys.append(event, running, key_);
 	unpaired_.keyless += !has_key && is_selected;
 	return has_key;
 }
@@ -35,66 +35,66 @@ bool Pairs::find_key(const Keys &of, const trace::Event &event, const filter::Ru
 void Pairs::start(const trace::Event &event, const filter::Running &running)
 {
 	const bool is_selected = selected_.include(event, running, definition_->start_key);
-	if (!find_key(definition_->start_key, event, running, is_selected))
+	if (!set_key(definition_->start_key, event, running, is_selected))
 		return;
 	if (event.time < lossy_until_) {
 		unpaired_.cut += is_selected;
 		return;
 	}
-	OfKey *const of_key = keys_.find_or_make(key_, unpaired_.too_many);
-	if (!of_key)
+	OfKey *const state = keys_.find_or_make(key_, unpaired_.too_many);
+	if (!state)
 		return;
 	Boundary start{event.time, definition_->start_by.cells(event, running), {}, is_selected};
 	definition_->start_by.append(event, running, start.row);
-	open(*of_key, std::move(start));
+	open(*state, std::move(start));
 }
 
-void Pairs::open(OfKey &of_key, Boundary start)
+void Pairs::open(OfKey &state, Boundary start)
 {
-	of_key.began = of_key.began || !had_gap_;
-	if (!definition_->nested && !of_key.open.empty()) {
-		unpaired_.restarted += selected_of(of_key.open);
-		of_key.open.clear();
+	state.began = state.began || !had_gap_;
+	if (!definition_->nested && !state.open.empty()) {
+		unpaired_.restarted += selected_of(state.open);
+		state.open.clear();
 	}
-	if (of_key.open.size() == max_nesting) {
-		unpaired_.too_many += of_key.open.front().is_selected;
-		of_key.open.erase(of_key.open.begin());
+	if (state.open.size() == max_nesting) {
+		unpaired_.too_many += state.open.front().is_selected;
+		state.open.erase(state.open.begin());
 	}
-	of_key.open.push_back(std::move(start));
+	state.open.push_back(std::move(start));
 }
 
 void Pairs::end(const trace::Event &event, const filter::Running &running)
 {
 	const bool is_selected = selected_.include(event, running, definition_->end_key);
-	if (!find_key(definition_->end_key, event, running, is_selected))
+	if (!set_key(definition_->end_key, event, running, is_selected))
 		return;
-	OfKey *of_key = keys_.find(key_);
-	if (!of_key && had_gap_) {
+	OfKey *state = keys_.find(key_);
+	if (!state && had_gap_) {
 		unpaired_.ends += is_selected;
 		return;
 	}
-	if (!of_key)
-		of_key = keys_.find_or_make(key_, unpaired_.too_many);
-	if (!of_key)
+	if (!state)
+		state = keys_.find_or_make(key_, unpaired_.too_many);
+	if (!state)
 		return;
 	Boundary ended{event.time, definition_->end_by.cells(event, running), {}, is_selected};
 	definition_->end_by.append(event, running, ended.row);
-	if (close(*of_key, ended))
+	if (close(*state, ended))
 		return;
 	// its start may be in an earlier partition
-	const std::size_t most = definition_->nested ? max_nesting : 1;
-	if (had_gap_ || (of_key->began && !definition_->nested) || of_key->leading.size() == most)
+	const std::size_t max_leading = definition_->nested ? max_nesting : 1;
+	if (had_gap_ || (state->began && !definition_->nested) || state->leading.size() == max_leading)
 		unpaired_.ends += is_selected;
 	else
-		of_key->leading.push_back(std::move(ended));
+		state->leading.push_back(std::move(ended));
 }
 
-bool Pairs::close(OfKey &of_key, const Boundary &end)
+bool Pairs::close(OfKey &state, const Boundary &end)
 {
-	if (of_key.open.empty())
+	if (state.open.empty())
 		return false;
-	const Boundary start = std::move(of_key.open.back());
-	of_key.open.pop_back();
+	const Boundary start = std::move(state.open.back());
+	state.open.pop_back();
 	const bool is_late = definition_->within && end.time - start.time > *definition_->within;
 	unpaired_.late += is_late && end.is_selected;
 	if (!end.is_selected || is_late)
@@ -113,10 +113,10 @@ void Pairs::gap(std::uint64_t until)
 {
 	had_gap_ = true;
 	lossy_until_ = std::max(lossy_until_, until);
-	keys_.erase_if([this](const std::string &, OfKey &of_key) {
-		unpaired_.cut += selected_of(of_key.open);
-		of_key.open.clear();
-		return of_key.leading.empty() && !of_key.began;
+	keys_.erase_if([this](const std::string &, OfKey &state) {
+		unpaired_.cut += selected_of(state.open);
+		state.open.clear();
+		return state.leading.empty() && !state.began;
 	});
 }
 
@@ -134,7 +134,7 @@ void Pairs::merge(const Pairs &later)
 		mine.leading.clear();
 		return false;
 	});
-	later.keys_.visit([&](const std::string &key, const OfKey &theirs) { take_leading(theirs, keys_.find(key)); });
+	later.keys_.visit([&](const std::string &key, const OfKey &theirs) { match_leading(theirs, keys_.find(key)); });
 	if (later.keys_.has_dropped())
 		keys_.erase_if([&](const std::string &key, OfKey &mine) { // it may have continued there
 			unpaired_.too_many += later.keys_.contains(key) ? 0 : selected_of(mine.open);
@@ -155,13 +155,13 @@ void Pairs::forget_finished()
 {
 	rows_ = {};
 	unpaired_ = {};
-	keys_.erase_if([](const std::string &, OfKey &of_key) {
-		of_key.leading.clear();
+	keys_.erase_if([](const std::string &, OfKey &state) {
+		state.leading.clear();
 		return false;
 	});
 }
 
-void Pairs::take_leading(const OfKey &theirs, OfKey *mine)
+void Pairs::match_leading(const OfKey &theirs, OfKey *mine)
 {
 	for (const Boundary &end : theirs.leading)
 		unpaired_.ends += (!mine || !close(*mine, end)) && end.is_selected;
@@ -174,9 +174,9 @@ void Pairs::take_leading(const OfKey &theirs, OfKey *mine)
 Pairs::Unpaired Pairs::unpaired() const
 {
 	Unpaired all = unpaired_;
-	keys_.visit([&](const std::string &, const OfKey &of_key) {
-		all.open += selected_of(of_key.open);
-		all.ends += selected_of(of_key.leading);
+	keys_.visit([&](const std::string &, const OfKey &state) {
+		all.open += selected_of(state.open);
+		all.ends += selected_of(state.leading);
 	});
 	return all;
 }

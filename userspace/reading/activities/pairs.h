@@ -87,10 +87,10 @@ private:
 
 	void start(const trace::Event &event, const filter::Running &running);
 	void end(const trace::Event &event, const filter::Running &running);
-	void take_leading(const OfKey &theirs, OfKey *mine);
-	bool find_key(const Keys &of, const trace::Event &event, const filter::Running &running, bool is_selected);
-	void open(OfKey &of_key, Boundary start);
-	bool close(OfKey &of_key, const Boundary &end);
+	void match_leading(const OfKey &theirs, OfKey *mine);
+	bool set_key(const Keys &keys, const trace::Event &event, const filter::Running &running, bool is_selected);
+	void open(OfKey &state, Boundary start);
+	bool close(OfKey &state, const Boundary &end);
 
 	const Definition *definition_;
 	SelectedEnds selected_;

@@ -29,7 +29,7 @@ public:
 	Table parse()
 	{
 		while (lines_.next())
-			take(lines_.word(), lines_.value());
+			parse_line(lines_.word(), lines_.value());
 		if (table_.activities.empty())
 			throw Error("{}: the table has no activity", name_);
 		for (const RatioText &ratio : table_.ratios)
@@ -41,7 +41,7 @@ public:
 private:
 	std::string where() const { return lines_.where(); }
 
-	void take(const std::string &word, const std::string &value)
+	void parse_line(const std::string &word, const std::string &value)
 	{
 		if (word == "title") {
 			table_.title = value;
@@ -53,13 +53,13 @@ private:
 			made.name = value;
 			made.where = where();
 		} else if (word == "ratio") {
-			take_ratio(value);
+			parse_ratio(value);
 		} else {
-			take_part(word, value);
+			parse_property(word, value);
 		}
 	}
 
-	void take_part(const std::string &word, const std::string &value)
+	void parse_property(const std::string &word, const std::string &value)
 	{
 		static const std::vector<std::string> parts = {"start", "end", "key", "by", "state", "pair", "nested"};
 		const auto part = std::ranges::find(parts, word);
@@ -74,7 +74,7 @@ private:
 			throw Error(where() + ": nested must be yes or no");
 		if (value.empty())
 			throw Error("{}: expected a value after {}:", where(), word);
-		if (!said_.insert(word).second)
+		if (!seen_.insert(word).second)
 			throw Error("{}: {} appears twice in one activity", where(), word);
 		if (word == "nested")
 			activity.nested = value == "yes";
@@ -83,14 +83,14 @@ private:
 				    &activity.by,    &activity.state, &activity.pair}[static_cast<std::size_t>(
 			    part - parts.begin())] = value;
 		if (!activity.state.empty() &&
-		    (said_.contains("start") || said_.contains("end") || said_.contains("pair") ||
-		     said_.contains("key") || said_.contains("nested")))
+		    (seen_.contains("start") || seen_.contains("end") || seen_.contains("pair") ||
+		     seen_.contains("key") || seen_.contains("nested")))
 			throw Error(where() + ": an activity is a state, or has a start and an end");
 	}
 
 	void expect_new_name(const std::string &name)
 	{
-		said_.clear();
+		seen_.clear();
 		if (name.empty())
 			throw Error(where() + ": an activity needs a name");
 		for (const DefinitionText &activity : table_.activities)
@@ -99,7 +99,7 @@ private:
 	}
 
 	// NAME = A / B
-	void take_ratio(const std::string &value)
+	void parse_ratio(const std::string &value)
 	{
 		const std::size_t equal = value.find('='), slash = value.find('/', equal);
 		if (equal == std::string::npos || slash == std::string::npos)
@@ -121,7 +121,7 @@ private:
 
 	const std::string &name_;
 	KeyedLines lines_;
-	std::set<std::string> said_; // keys seen for the current activity
+	std::set<std::string> seen_; // keys seen for the current activity
 	Table table_;
 };
 

@@ -19,7 +19,7 @@ using analyze::Thread;
 
 constexpr const char *label_names[] = {"process", "thread",   "command",  "call",
 				       "waker",   "activity", "argument", "caller"};
-constexpr auto labels_of_states = label_names + 5; // up to here
+constexpr auto end_of_state_labels = label_names + 5;
 
 // A number that cannot be the address of a thread.
 std::uint64_t odd(std::uint64_t number)
@@ -49,10 +49,10 @@ Grouping grouping_of(const DefinitionText &text)
 	else
 		throw Error(text.where + ": a state is system_call or blocked");
 	for (const std::string &name : split_names(text.by, (text.where + ", by").c_str())) {
-		const auto known = std::find(label_names, labels_of_states, name);
-		if (known == labels_of_states)
+		const auto known = std::find(label_names, end_of_state_labels, name);
+		if (known == end_of_state_labels)
 			throw Error("{}, by: a state has {}, not {}", text.where,
-				    fmt::join(label_names, labels_of_states, ", "), readable(name));
+				    fmt::join(label_names, end_of_state_labels, ", "), readable(name));
 		grouping.by.push_back(static_cast<Label>(known - label_names));
 	}
 	if (grouping.by.size() > Grouping::max_labels)
@@ -293,20 +293,20 @@ std::uint64_t Totals::uncertain() const
 
 std::vector<TotalsRow> Totals::rows(Whose whose) const
 {
-	const bool are_asked_for = fold_.scope().threads.has_value(); // then even pure sleep is an answer
+	const bool are_selected = fold_.scope().threads.has_value(); // then even pure sleep is an answer
 	const std::unordered_set<const Thread *> ran = fold_.scheduled_threads();
 	const bool is_of_programs = grouping_.source == ActivitySource::program;
 	const auto slept_all_along = [&](const Thread *of) {
-		return of && !are_asked_for && !is_of_programs && of->sum == analyze::Sum::none && !ran.contains(of);
+		return of && !are_selected && !is_of_programs && of->sum == analyze::Sum::none && !ran.contains(of);
 	};
 	const auto shown = [](const TotalsRow::Part &part) { return std::tie(part.text, part.number); };
 	const auto is_before = [&](const std::vector<TotalsRow::Part> &a, const std::vector<TotalsRow::Part> &b) {
 		return std::ranges::lexicographical_compare(a, b, std::less<>(), shown, shown);
 	};
 	const Label owner_label = grouping_.source == ActivitySource::blocked ? Label::thread : Label::process;
-	const bool are_of_one = is_of_programs || std::ranges::count(grouping_.by, owner_label) != 0;
+	const bool has_one_owner = is_of_programs || std::ranges::count(grouping_.by, owner_label) != 0;
 	std::vector<TotalsRow> rows;
-	std::map<std::vector<TotalsRow::Part>, Group, decltype(is_before)> of_several(is_before);
+	std::map<std::vector<TotalsRow::Part>, Group, decltype(is_before)> merged(is_before);
 	for (const auto &[key, group] : groups_) {
 		const Thread *of = owner(key);
 		const bool in_tree = group.in_tree || (of && of->in_tree);
@@ -314,8 +314,8 @@ std::vector<TotalsRow> Totals::rows(Whose whose) const
 		    (whose != Whose::all && in_tree != (whose == Whose::command)))
 			continue;
 		std::vector<TotalsRow::Part> parts = parts_of(key, group);
-		if (!are_of_one) {
-			Group &sum = of_several[std::move(parts)] += group;
+		if (!has_one_owner) {
+			Group &sum = merged[std::move(parts)] += group;
 			sum.in_tree |= in_tree;
 			continue;
 		}
@@ -323,7 +323,7 @@ std::vector<TotalsRow> Totals::rows(Whose whose) const
 		rows.back().in_tree = in_tree;
 		rows.back().of = of;
 	}
-	for (const auto &[parts, group] : of_several)
+	for (const auto &[parts, group] : merged)
 		rows.push_back(row_of(parts, group));
 	std::ranges::sort(rows, [&](const TotalsRow &a, const TotalsRow &b) {
 		return a.total.ticks != b.total.ticks ? a.total.ticks > b.total.ticks : is_before(a.parts, b.parts);

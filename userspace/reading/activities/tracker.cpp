@@ -102,7 +102,7 @@ Tracker::Owned &Tracker::stack_of(const Thread &thread, std::uint32_t owner)
 	}
 	if (!stack.listed) {
 		std::vector<const Thread *> &open = by_owner_[owner];
-		stack.place = open.size();
+		stack.index = open.size();
 		stack.listed = true;
 		open.push_back(&thread);
 	}
@@ -116,8 +116,8 @@ void Tracker::unlist(Owned &stack)
 	const auto found = by_owner_.find(stack.owner);
 	std::vector<const Thread *> &open = found->second;
 	const Thread *const last = open.back();
-	open[stack.place] = last;
-	stacks_.at(last).place = stack.place;
+	open[stack.index] = last;
+	stacks_.at(last).index = stack.index;
 	open.pop_back();
 	if (open.empty())
 		by_owner_.erase(found);

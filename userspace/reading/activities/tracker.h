@@ -97,7 +97,7 @@ private:
 	struct Owned : OpenActivities::Stack {
 		std::uint32_t owner = no_activity; // whose streams its events are in: a process, or 0 for several
 		bool listed = false;               // in by_owner_[owner], at:
-		std::size_t place = 0;
+		std::size_t index = 0;
 	};
 
 	Owned &stack_of(const analyze::Thread &thread, std::uint32_t owner);
