@@ -8,8 +8,8 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr std::uint64_t slope_parts = 50'000'000;    // 1 / 20e-9
-constexpr std::int64_t smallest_step_ns = 1'000'000; // as in recording/rings/clock.cpp
+constexpr std::uint64_t inverse_drift = 50'000'000; // 1 / 20e-9
+constexpr std::int64_t min_step_ns = 1'000'000;     // as in recording/rings/clock.cpp
 
 } // namespace
 
@@ -35,14 +35,14 @@ ClockBound::ClockBound(const trace::Description &description, const RecordingInf
 
 std::int64_t ClockBound::error_at(std::uint64_t monotonic_ns, std::uint64_t true_time) const
 {
-	const edc_clock_set *holds = &sets_.front();
+	const edc_clock_set *in_force = &sets_.front();
 	for (auto set = sets_.rbegin(); set != sets_.rend(); ++set) {
 		if (set->from_ns <= monotonic_ns) {
-			holds = &*set;
+			in_force = &*set;
 			break;
 		}
 	}
-	return static_cast<std::int64_t>(edc_clock_at(holds, monotonic_ns) - true_time);
+	return static_cast<std::int64_t>(edc_clock_at(in_force, monotonic_ns) - true_time);
 }
 
 void ClockBound::event(const trace::Event &event)
@@ -50,7 +50,7 @@ void ClockBound::event(const trace::Event &event)
 	if (event.cls == set_class_) {
 		const edc_clock_set set{from_ns_.get(event), base_.get(event), whole_.get<std::uint32_t>(event),
 					frac_.get<std::uint32_t>(event)};
-		join(number_.get<unsigned>(event), set);
+		check_step(number_.get<unsigned>(event), set);
 		sets_.push_back(set);
 		return;
 	}
@@ -61,14 +61,14 @@ void ClockBound::event(const trace::Event &event)
 	if (have_last_ && next.monotonic_ns > last_.monotonic_ns)
 		close_interval(next);
 	const auto step_ns = static_cast<std::int64_t>(next.offset_ns() - last_.offset_ns());
-	if (next.realtime_ns && last_.realtime_ns && (step_ns >= smallest_step_ns || step_ns <= -smallest_step_ns))
+	if (next.realtime_ns && last_.realtime_ns && (step_ns >= min_step_ns || step_ns <= -min_step_ns))
 		real_time_steps_.push_back({next.time, step_ns});
 	last_ = next;
 	have_last_ = true;
 }
 
 // The numbers of clock sets have 16 bits.
-void ClockBound::join(unsigned number, const edc_clock_set &set)
+void ClockBound::check_step(unsigned number, const edc_clock_set &set)
 {
 	if (steps_.sets++ == 0) {
 		last_number_ = number;
@@ -93,7 +93,7 @@ void ClockBound::close_interval(const Sync &next)
 		       static_cast<std::uint64_t>(slope * static_cast<long double>(ns - last_.monotonic_ns));
 	};
 	std::uint64_t worst = 0, from = last_.time;
-	const auto look = [&](std::uint64_t ns, std::uint64_t true_time) {
+	const auto note_error = [&](std::uint64_t ns, std::uint64_t true_time) {
 		const std::int64_t error = error_at(ns, true_time);
 		worst =
 		    std::max(worst, error < 0 ? -static_cast<std::uint64_t>(error) : static_cast<std::uint64_t>(error));
@@ -106,18 +106,18 @@ void ClockBound::close_interval(const Sync &next)
 		if (last_.monotonic_ns < first_ns)
 			from = true_time_at(first_ns);
 		else
-			look(last_.monotonic_ns, last_.time);
-		look(next.monotonic_ns, next.time);
+			note_error(last_.monotonic_ns, last_.time);
+		note_error(next.monotonic_ns, next.time);
 		for (const edc_clock_set &set : sets_)
 			if (set.from_ns > last_.monotonic_ns && set.from_ns < next.monotonic_ns)
-				look(set.from_ns, true_time_at(set.from_ns));
+				note_error(set.from_ns, true_time_at(set.from_ns));
 		// Only the newest sets can still apply.
 		if (sets_.size() > 4)
 			sets_.erase(sets_.begin(), sets_.end() - 4);
 	}
 	if (next.time >= begin_ && last_.time <= end_)
 		intervals_.push_back(
-		    {from, next.time, worst + std::max(last_.width, next.width) + skew_ + ticks / slope_parts});
+		    {from, next.time, worst + std::max(last_.width, next.width) + skew_ + ticks / inverse_drift});
 }
 
 std::uint64_t ClockBound::largest() const
@@ -125,7 +125,7 @@ std::uint64_t ClockBound::largest() const
 	return quantile(1);
 }
 
-std::uint64_t ClockBound::quantile(double part) const
+std::uint64_t ClockBound::quantile(double fraction) const
 {
 	if (intervals_.empty())
 		return 0;
@@ -133,15 +133,15 @@ std::uint64_t ClockBound::quantile(double part) const
 	for (const ClockInterval &interval : intervals_)
 		bounds.push_back(interval.bound);
 	std::ranges::sort(bounds);
-	return bounds[nearest_rank(part, bounds.size()) - 1];
+	return bounds[nearest_rank(fraction, bounds.size()) - 1];
 }
 
 std::uint64_t ClockBound::max_interval_ticks() const
 {
-	std::uint64_t longest = 0;
+	std::uint64_t max_ticks = 0;
 	for (const ClockInterval &interval : intervals_)
-		longest = std::max(longest, interval.to - interval.from);
-	return longest;
+		max_ticks = std::max(max_ticks, interval.to - interval.from);
+	return max_ticks;
 }
 
 } // namespace monitor::analyze

@@ -40,7 +40,7 @@ public:
 	// The largest bound of all intervals, in ticks; 0 if there are none.
 	std::uint64_t largest() const;
 	// The bound that this fraction of the intervals does not exceed.
-	std::uint64_t quantile(double part) const;
+	std::uint64_t quantile(double fraction) const;
 	std::uint64_t max_interval_ticks() const;
 	const ClockSteps &steps() const { return steps_; }
 	// Steps of the system's clock against monotonic time, by a millisecond or more.
@@ -55,7 +55,7 @@ private:
 
 	std::int64_t error_at(std::uint64_t monotonic_ns, std::uint64_t true_time) const;
 	void close_interval(const Sync &next);
-	void join(unsigned number, const edc_clock_set &set);
+	void check_step(unsigned number, const edc_clock_set &set);
 
 	const trace::EventClass *sync_class_ = nullptr, *set_class_ = nullptr;
 	trace::FieldRef monotonic_, width_, realtime_, number_, from_ns_, base_, whole_, frac_;

@@ -80,7 +80,7 @@ CounterFold::CounterFold(const trace::Description &description, const CountersIn
 	for (unsigned set = 0; set < info_.sets.size(); ++set)
 		for (const auto &cls : description.classes())
 			if (cls->id == info_.sets[set].id || cls->id == info_.sets[set].scaled_id)
-				describe(*cls, set, cls->id == info_.sets[set].scaled_id);
+				add_class(*cls, set, cls->id == info_.sets[set].scaled_id);
 	for (const auto &cls : description.classes())
 		if (info_.ratio_bits && cls->id == info_.ratio_id) {
 			ratio_class_.known = true;
@@ -88,10 +88,10 @@ CounterFold::CounterFold(const trace::Description &description, const CountersIn
 				ratio_class_.codes.emplace_back(*cls, ratio.field);
 		}
 	for (const CounterReading &start : info_.start)
-		if (Reading *first = last(start.cpu, start.set))
+		if (Reading *first = last_reading(start.cpu, start.set))
 			*first = reading_of(start);
 	for (const CounterReading &end : info_.end)
-		if (Reading *one = last(end.cpu, end.set))
+		if (Reading *one = last_reading(end.cpu, end.set))
 			one->until = end.time;
 }
 
@@ -120,7 +120,7 @@ CounterSums CounterPart::of(const Thread &thread) const
 	return sums;
 }
 
-// Sums all parts with add(sums, part).
+// The counts of the current part and of outside the scope: add(sums, part) adds those of one.
 template <class Add> CounterSums CounterFold::up_to_now(Add &&add) const
 {
 	CounterSums sums = none();
@@ -143,9 +143,9 @@ CounterSums CounterFold::so_far(std::uint32_t cpu) const
 	});
 }
 
-void CounterFold::describe(const trace::EventClass &cls, unsigned set, bool scaled)
+void CounterFold::add_class(const trace::EventClass &cls, unsigned set, bool scaled)
 {
-	Class &known = classes_[cls.index];
+	CounterClass &known = classes_[cls.index];
 	known = {true, set, {}, {}, {}};
 	if (scaled) {
 		known.enabled = {cls, "enabled"};
@@ -156,7 +156,7 @@ void CounterFold::describe(const trace::EventClass &cls, unsigned set, bool scal
 		known.values.emplace_back(cls, info_.counters[info.first + i].field);
 }
 
-CounterFold::Reading *CounterFold::last(std::uint64_t cpu, std::uint64_t set)
+CounterFold::Reading *CounterFold::last_reading(std::uint64_t cpu, std::uint64_t set)
 {
 	if (cpu >= max_cpus || set >= info_.sets.size())
 		return nullptr;
@@ -189,7 +189,7 @@ CounterSums &CounterFold::sums_of(CounterPart &part, const Cpu &cpu, std::uint64
 	return sums;
 }
 
-void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
+void CounterFold::add_ratios(const Cpu &cpu, const trace::Event &event)
 {
 	const std::uint64_t before = std::exchange(grow_to(ratio_time_, cpu.number), event.time);
 	if (before == 0)
@@ -220,8 +220,8 @@ void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
 		return;
 	}
 	if (ratio_class_.known && event.cls->id == info_.ratio_id)
-		return take_ratios(cpu, event);
-	const Class &cls = classes_[event.cls->index];
+		return add_ratios(cpu, event);
+	const CounterClass &cls = classes_[event.cls->index];
 	if (!cls.known)
 		return;
 	Reading now;
@@ -233,22 +233,22 @@ void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
 	for (const trace::FieldRef &field : cls.values)
 		now.values.push_back(field.get(event));
 	now.known = true;
-	if (const Reading *before = last(cpu.number, cls.set); before && now.time > before->until)
-		return take_end(cpu, cls.set);
-	take(cpu, cls.set, std::move(now));
+	if (const Reading *before = last_reading(cpu.number, cls.set); before && now.time > before->until)
+		return add_end_reading(cpu, cls.set);
+	add_reading(cpu, cls.set, std::move(now));
 }
 
 // Uses the end's reading as soon as tokens pass it: the thread that runs at the trace's end may be another.
-void CounterFold::take_end(const Cpu &cpu, unsigned set)
+void CounterFold::add_end_reading(const Cpu &cpu, unsigned set)
 {
 	for (const CounterReading &end : info_.end)
 		if (end.cpu == cpu.number && end.set == set)
-			take(cpu, set, reading_of(end));
+			add_reading(cpu, set, reading_of(end));
 }
 
-void CounterFold::take(const Cpu &cpu, unsigned set, Reading &&now)
+void CounterFold::add_reading(const Cpu &cpu, unsigned set, Reading &&now)
 {
-	Reading *before = last(cpu.number, set);
+	Reading *before = last_reading(cpu.number, set);
 	const CounterSetInfo &info = info_.sets[set];
 	if (!before || now.values.size() != info.count || now.time > before->until ||
 	    (before->known && now.time <= before->time))
@@ -257,15 +257,15 @@ void CounterFold::take(const Cpu &cpu, unsigned set, Reading &&now)
 	if (before->known && before->values.size() == info.count) {
 		CounterPart &part = part_at(cpu, before->time, now.time);
 		CounterSums &sums = sums_of(part, cpu, before->time);
-		add(sums, set, *before, now);
-		add(part.cpus.at(cpu.number), set, *before, now);
+		add_difference(sums, set, *before, now);
+		add_difference(part.cpus.at(cpu.number), set, *before, now);
 		for (std::size_t i = 0; i < info.count; ++i)
 			contradictions_ += now.values[i] < before->values[i];
 	}
 	*before = std::move(now);
 }
 
-void CounterFold::add(CounterSums &sums, unsigned set, const Reading &before, const Reading &now) const
+void CounterFold::add_difference(CounterSums &sums, unsigned set, const Reading &before, const Reading &now) const
 {
 	for (std::size_t i = 0; i < now.values.size(); ++i)
 		sums.counts[info_.sets[set].first + i] += now.values[i] - before.values[i];
@@ -291,7 +291,7 @@ void CounterFold::finish(const ThreadFold &fold)
 		without_tokens.number = static_cast<std::uint32_t>(end.cpu);
 		const Cpu &cpu = end.cpu < fold.cpus().size() ? fold.cpus()[end.cpu] : without_tokens;
 		if (end.cpu < max_cpus && end.set < info_.sets.size() && !cpu.was_offline)
-			take(cpu, static_cast<unsigned>(end.set), reading_of(end));
+			add_reading(cpu, static_cast<unsigned>(end.set), reading_of(end));
 	}
 	for (std::uint32_t number = 0; number < fold.cpus().size(); ++number) {
 		const Cpu &cpu = fold.cpus()[number];

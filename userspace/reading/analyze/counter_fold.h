@@ -40,7 +40,7 @@ struct CounterSums {
 	CounterSums &operator-=(const CounterSums &other); // of an earlier state of the same sums
 };
 
-// What was counted in one part of the time.
+// What was counted in one part of the time (a time partition).
 struct CounterPart {
 	// By thread, and by the cgroup that it was in when the reading was made; 0: before that was known. A CPU's idle
 	// thread has tid 0.
@@ -54,8 +54,8 @@ struct CounterPart {
 
 class CounterFold : public Observer {
 public:
-	// `every_ticks`: the length of a part; 0: one part. A reading belongs to the part in which it was made, and to
-	// no part if that moment is outside the scope.
+	// `every_ticks`: the length of a part; 0: one part for all the time. A reading belongs to the part in which it
+	// was made, and to none if that moment is outside the scope.
 	CounterFold(const trace::Description &description, const CountersInfo &info, std::uint64_t begin = 0,
 		    std::uint64_t every_ticks = 0, Scope scope = {});
 
@@ -68,11 +68,12 @@ public:
 	const CountersInfo &info() const { return info_; }
 	// By number: part i starts at begin + i * every_ticks. Parts without a reading are missing.
 	const std::map<std::uint64_t, CounterPart> &parts() const { return parts_; }
+	// All 0, with a count for each counter, set and ratio.
 	CounterSums none() const;
 	// A thread's or CPU's counts up to the last reading, whatever the scope; only of the current part.
 	CounterSums so_far(const Thread &thread) const;
 	CounterSums so_far(std::uint32_t cpu) const;
-	// Readings that also cover earlier parts.
+	// Readings whose counts partly belong to earlier parts.
 	std::uint64_t reaching_back() const { return reaching_back_; }
 	// After finish(): CPUs that came online during the recording, which ended their counters: their later counts
 	// are in no sum.
@@ -81,7 +82,7 @@ public:
 	std::uint64_t contradictions() const { return contradictions_; }
 
 private:
-	struct Class { // of events
+	struct CounterClass { // an event class of readings
 		bool known = false;
 		unsigned set = 0;
 		trace::FieldRef enabled, running;
@@ -101,19 +102,19 @@ private:
 	static Reading reading_of(const CounterReading &reading);
 	std::uint64_t part_of(std::uint64_t time) const;
 	template <class Add> CounterSums up_to_now(Add &&add) const;
-	void describe(const trace::EventClass &cls, unsigned set, bool scaled);
-	void take_ratios(const Cpu &cpu, const trace::Event &event);
+	void add_class(const trace::EventClass &cls, unsigned set, bool scaled);
+	void add_ratios(const Cpu &cpu, const trace::Event &event);
 	CounterSums &sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since);
 	CounterPart &part_at(const Cpu &cpu, std::uint64_t since, std::uint64_t time);
-	Reading *last(std::uint64_t cpu, std::uint64_t set);
-	void take(const Cpu &cpu, unsigned set, Reading &&now);
-	void take_end(const Cpu &cpu, unsigned set);
-	void add(CounterSums &sums, unsigned set, const Reading &before, const Reading &now) const;
+	Reading *last_reading(std::uint64_t cpu, std::uint64_t set);
+	void add_reading(const Cpu &cpu, unsigned set, Reading &&now);
+	void add_end_reading(const Cpu &cpu, unsigned set);
+	void add_difference(CounterSums &sums, unsigned set, const Reading &before, const Reading &now) const;
 
 	CountersInfo info_;
 	trace::Clock clock_;
 	std::vector<const CounterSums *> running_; // by CPU: to whom the previous reading was attributed
-	std::vector<Class> classes_;               // by class index
+	std::vector<CounterClass> classes_;        // by class index
 	RatioClass ratio_class_;
 	std::vector<std::uint64_t> ratio_time_;  // by CPU: of the previous token; 0: none
 	std::vector<std::vector<Reading>> last_; // by CPU and set

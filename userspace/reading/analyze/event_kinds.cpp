@@ -109,11 +109,11 @@ std::string_view plain_name(const trace::EventClass &cls)
 	if (cls.size_bytes != 0)
 		return name;
 	name.remove_prefix(name.find(':') + 1); // without a colon, npos + 1 is 0
-	constexpr std::string_view vectors = "x86_irq_vectors_", of_softirqs = "irq_";
+	constexpr std::string_view vectors = "x86_irq_vectors_", softirqs = "irq_";
 	if (name.starts_with(vectors))
 		name.remove_prefix(vectors.size());
 	else if (name.starts_with("irq_softirq_"))
-		name.remove_prefix(of_softirqs.size());
+		name.remove_prefix(softirqs.size());
 	return name;
 }
 
@@ -148,9 +148,9 @@ bool find_fields(const MeaningRow &row, const trace::EventClass &cls, EventKind 
 	std::size_t i = 0;
 	kind = {row.kind};
 	for (const char *names : row.fields) {
-		const bool is_extra = *names == '|';
+		const bool is_optional = *names == '|';
 		kind.field[i] = find_field(cls, names);
-		if (!kind.field[i++] && cls.size_bytes == 0 && !is_extra)
+		if (!kind.field[i++] && cls.size_bytes == 0 && !is_optional)
 			return false;
 	}
 	return true;
@@ -162,10 +162,10 @@ EventKinds::EventKinds(const trace::Description &description, const std::set<std
 		       std::map<std::string, std::string> names, std::map<std::string, std::string> disk_names,
 		       bool local_timer_attached)
     : kinds_(1), index_(description.classes().size()),
-      interrupts_(std::begin(interrupt_names), std::end(interrupt_names)), interrupt_names_(std::move(names)),
+      interrupt_kind_names_(std::begin(interrupt_names), std::end(interrupt_names)), interrupt_names_(std::move(names)),
       disk_names_(std::move(disk_names))
 {
-	static_assert(std::size(interrupt_names) == interrupts && interrupt_names[softirq] == "softirq");
+	static_assert(std::size(interrupt_names) == interrupt_kinds && interrupt_names[softirq] == "softirq");
 	for (const auto &cls : description.classes()) {
 		if (cls->domain == trace::Domain::user || partial.contains(cls->name))
 			continue; // programs may name their events like the kernel's
@@ -193,11 +193,11 @@ bool EventKinds::fill_interrupt(std::string_view name, const trace::EventClass &
 	const bool entry = name.ends_with("_entry");
 	if (!entry && !name.ends_with("_exit"))
 		return false;
-	const auto found = std::ranges::find(interrupts_, name.substr(0, name.size() - (entry ? 6 : 5)));
-	if (found == interrupts_.end())
+	const auto found = std::ranges::find(interrupt_kind_names_, name.substr(0, name.size() - (entry ? 6 : 5)));
+	if (found == interrupt_kind_names_.end())
 		return false;
 	kind = {entry ? EventMeaning::interrupt_entry : EventMeaning::interrupt_exit};
-	kind.interrupt = static_cast<std::uint8_t>(found - interrupts_.begin());
+	kind.interrupt = static_cast<std::uint8_t>(found - interrupt_kind_names_.begin());
 	if (entry && *found == "local_timer" && cls.find("user")) {
 		kind.kind = EventMeaning::timer_entry;
 		kind.field[1] = trace::FieldRef(cls, "user");
@@ -318,8 +318,8 @@ std::int32_t kernel_number(std::uint32_t call)
 {
 	if (call == EDC_NO_SUCH_CALL)
 		return -1;
-	const std::uint32_t of_abi = call >> EDC_ABI_SHIFT == EDC_ABI_X32 ? EDC_X32_BIT : 0;
-	return static_cast<std::int32_t>((call & EDC_NO_SYSCALL) | of_abi);
+	const std::uint32_t abi_bit = call >> EDC_ABI_SHIFT == EDC_ABI_X32 ? EDC_X32_BIT : 0;
+	return static_cast<std::int32_t>((call & EDC_NO_SYSCALL) | abi_bit);
 }
 
 bool EventKinds::has(EventMeaning kind) const

@@ -104,7 +104,7 @@ std::int32_t kernel_number(std::uint32_t call);
 
 class EventKinds {
 public:
-	// `partial`: names of classes with events left out, so that nothing can be derived from them.
+	// `partial`: classes of which some events were left out: nothing can be derived from these.
 	// `interrupt_names`: of hardware interrupts, by number; `disk_names`: by MAJOR:MINOR. `local_timer_attached`:
 	// false: the events of x86's timer are described but were not recorded.
 	explicit EventKinds(const trace::Description &description, const std::set<std::string> &partial = {},
@@ -120,24 +120,24 @@ public:
 	bool has_interrupts(bool soft) const;
 	// The interrupts of the CPUs' timers have events of their own (x86).
 	bool has_local_timer() const { return has_local_timer_; }
-	// They are known among the interrupts.
+	// Interrupts of the CPUs' timers can be told from those of devices.
 	bool has_cpu_timers() const { return has_local_timer_ || interrupt_names_.has_cpu_timers(); }
 	bool has_calls() const { return has(EventMeaning::sys_enter) && has(EventMeaning::sys_exit); }
 	// Whether a call may have this name: any name, if the trace has none.
 	bool may_be_call(const std::string &name) const;
 	// "irq_handler", "softirq", "local_timer" ...
-	const std::string &interrupt_name(std::uint32_t interrupt) const { return interrupts_[interrupt]; }
-	static bool has_interrupt(std::uint32_t interrupt) { return interrupt < interrupts; }
+	const std::string &interrupt_name(std::uint32_t interrupt) const { return interrupt_kind_names_[interrupt]; }
+	static bool is_interrupt_kind(std::uint32_t interrupt) { return interrupt < interrupt_kinds; }
 	static bool is_softirq(std::uint32_t interrupt) { return interrupt == softirq; }
-	// The name in an event of another tracer: of a numbered interrupt without a name, the first one counts.
+	// From another tracer's event: the handler of a numbered interrupt, unless one is known already.
 	void learn_interrupt(std::uint32_t number, std::string_view handler)
 	{
 		interrupt_names_.learn(number, handler);
 	}
-	// Of a numbered interrupt, as the recording has them; nullptr: it has none.
+	// The names of a numbered interrupt's handlers in recording.json; nullptr: there are none.
 	const std::string *interrupt_handlers(std::uint32_t number) const { return interrupt_names_.find(number); }
-	// Of a hardware interrupt. A numbered one without a name is taken for a device's where the CPUs' timers have
-	// events of their own.
+	// What raised a hardware interrupt. A numbered one without a name counts as a device's where the CPUs' timers
+	// have events of their own.
 	InterruptSource interrupt_source(std::uint32_t interrupt, std::uint32_t number) const;
 	// "irq:24", "irq:24 (virtio0-req.0)", "irq:local_timer", "softirq:NET_RX"
 	std::string interrupt_label(std::uint32_t interrupt, std::uint32_t number) const;
@@ -152,7 +152,7 @@ public:
 	const std::string *syscall_name(std::uint32_t call) const;
 
 private:
-	static constexpr std::uint32_t interrupts = 7, softirq = 1; // the number of kinds, and the softirqs' index
+	static constexpr std::uint32_t interrupt_kinds = 7, softirq = 1; // the number of kinds, and the softirqs' index
 
 	bool fill_call(std::string_view name, const trace::EventClass &cls, EventKind &kind);
 	bool fill_interrupt(std::string_view name, const trace::EventClass &cls, EventKind &kind);
@@ -160,7 +160,7 @@ private:
 
 	std::vector<EventKind> kinds_;
 	std::vector<std::uint16_t> index_; // by class index
-	std::vector<std::string> interrupts_;
+	std::vector<std::string> interrupt_kind_names_;
 	InterruptNames interrupt_names_;
 	std::map<std::string, std::string> disk_names_;
 	bool has_local_timer_ = false;

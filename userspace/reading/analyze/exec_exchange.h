@@ -19,7 +19,7 @@ public:
 	// numbers.
 	bool explains_switch(const Thread &ran, const Thread &left, std::uint64_t time, const Cpu &cpu);
 	// `runs` made a call or a fault where `ran` was switched in.
-	static bool explains_runner(const Thread &ran, const Thread &runs) { return are_of_process(ran, runs); }
+	static bool explains_runner(const Thread &ran, const Thread &runs) { return may_exchange(ran, runs); }
 	// `runs` is on the CPU of `ran`, whose process no token has named so far, as before the threads are listed:
 	// true if this is no contradiction until the end, because the token of an exec may still explain it.
 	bool may_explain(const Thread &ran, const Thread &runs, std::uint64_t time, const Cpu &cpu);
@@ -35,19 +35,19 @@ public:
 		       bool before_known);
 
 	// An exchange of numbers between threads of unknown processes: only the token of an exec will confirm it.
-	struct Supposed {
+	struct UnconfirmedExchange {
 		std::int32_t tid, old_tid;
 		std::uint64_t time;
 		std::uint32_t cpu;
 		bool is_done; // done at once, as nothing but switches is known of them
 	};
 	// The exchanges that no token has confirmed.
-	const std::vector<Supposed> &supposed() const { return supposed_; }
+	const std::vector<UnconfirmedExchange> &unconfirmed() const { return unconfirmed_; }
 
 private:
-	static bool are_of_process(const Thread &ran, const Thread &left);
+	static bool may_exchange(const Thread &ran, const Thread &left);
 
-	std::vector<Supposed> supposed_;
+	std::vector<UnconfirmedExchange> unconfirmed_;
 };
 
 } // namespace monitor::analyze

@@ -35,15 +35,15 @@ public:
 			lossy_until_ = std::max(lossy_until_, each.gap_until);
 		unseen_until_ = std::min(unseen_until_, lossy_until_);
 	}
-	// `is_of_one`: only this CPU lacks tokens, so a thread that runs on none of the others may run here.
-	void lose(Cpu &lost, std::uint64_t to, bool is_of_one)
+	// `only_this_cpu`: only this CPU lacks tokens, so a thread that is on no CPU may run on it unseen.
+	void lose(Cpu &lost, std::uint64_t to, bool only_this_cpu)
 	{
 		if (to == open_end)
 			++lost.open_gaps;
 		else
 			lost.known_gap_until = std::max(lost.known_gap_until, to);
 		lost.gap_until = std::max(lost.gap_until, to);
-		if (is_of_one)
+		if (only_this_cpu)
 			unseen_until_ = std::max(unseen_until_, to);
 	}
 	void user_gap(std::uint64_t to)

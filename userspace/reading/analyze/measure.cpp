@@ -7,7 +7,7 @@ namespace monitor::analyze {
 namespace {
 
 // The fraction of its time in which a set was counting; empty: it never was.
-std::optional<double> counting(const CounterSums &sums, std::size_t set)
+std::optional<double> counting_share(const CounterSums &sums, std::size_t set)
 {
 	const auto enabled = static_cast<double>(sums.enabled_ns[set]),
 		   missed = static_cast<double>(sums.missed_ns[set]);
@@ -17,11 +17,11 @@ std::optional<double> counting(const CounterSums &sums, std::size_t set)
 }
 
 // A sum of terms, each scaled to the whole time. False: one of their sets was never counting.
-bool add_up(const std::vector<CounterTerm> &terms, const CounterSums &sums, const CountersInfo &info, double &sum,
-	    double &min_counting)
+bool add_terms(const std::vector<CounterTerm> &terms, const CounterSums &sums, const CountersInfo &info, double &sum,
+	       double &min_counting)
 {
 	for (const CounterTerm &term : terms) {
-		const std::optional<double> share = counting(sums, info.counters[term.counter].set);
+		const std::optional<double> share = counting_share(sums, info.counters[term.counter].set);
 		if (!share)
 			return false;
 		min_counting = std::min(min_counting, *share);
@@ -57,8 +57,8 @@ Measured measure(const Measurement &measurement, const CounterSums &sums, const 
 	Measured measured;
 	double numerator = 0, denominator = 0;
 	if (!measurement.missing.empty() || measurement.numerator.empty() ||
-	    !add_up(measurement.numerator, sums, info, numerator, measured.counting) ||
-	    !add_up(measurement.denominator, sums, info, denominator, measured.counting))
+	    !add_terms(measurement.numerator, sums, info, numerator, measured.counting) ||
+	    !add_terms(measurement.denominator, sums, info, denominator, measured.counting))
 		return measured;
 	const CounterInfo &counter = info.counters[measurement.numerator.front().counter];
 	const double ticks = static_cast<double>(sums.ticks[counter.set]);

@@ -145,17 +145,17 @@ public:
 	virtual ~TimeObserver() = default;
 	// By the CPU's current thread; null: it is unknown. `is_idle`: by the idle thread, without interrupts.
 	virtual void spent(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/, Mode, bool /*is_idle*/) {}
-	// This thread had the CPU in all stretches so far that had no thread.
+	// It turned out that this thread had the CPU in all times so far that were delivered without a thread.
 	virtual void found(const Cpu &, const Thread &) {}
 	// The last `ticks` of the CPU in mode `from` turned out to be in mode `to`.
 	virtual void moved(const Cpu &, Mode /*from*/, Mode /*to*/, std::uint64_t /*ticks*/) {}
-	// A thread was ready and had no CPU.
+	// A thread was runnable and had no CPU.
 	virtual void waited(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// The same, while its group had used up its quota.
 	virtual void throttled(const Thread &thread, std::uint64_t from, std::uint64_t to) { waited(thread, from, to); }
 	// The CPU was offline.
 	virtual void offline(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
-	// A loss, which may be empty: no thread will be found for it or for unattributed time before it.
+	// Tokens were lost: found() will come neither for this time, which may be empty, nor for any before it.
 	virtual void lost(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// A thread slept; `is_over`: it was woken at `to`; else it still sleeps.
 	virtual void slept(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &,

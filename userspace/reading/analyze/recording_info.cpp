@@ -28,7 +28,7 @@ std::string other_of_pair(const std::string &name)
 }
 
 // Whether a pair's own figures are consistent.
-bool are_of_one(const EventTime &time)
+bool is_consistent(const EventTime &time)
 {
 	std::uint64_t in_buckets = 0, on_cpus = 0, total = 0;
 	for (const auto &[bucket, number] : time.buckets)
@@ -41,15 +41,15 @@ bool are_of_one(const EventTime &time)
 	       time.shortest <= time.longest && (time.number || !time.total);
 }
 
-// Members must be consistent with each other, too.
-void judge(RecordingInfo &info)
+// What is inconsistent with other members is damaged, too.
+void mark_damaged(RecordingInfo &info)
 {
 	for (EventCount &count : info.counts)
 		count.is_damaged |=
 		    std::accumulate(count.by_cpu.begin(), count.by_cpu.end(), count.of_programs) != count.count;
 	for (EventTime &time : info.times) {
 		std::erase_if(time.buckets, [](const auto &bucket) { return bucket.first >= EDC_TIMED_BUCKETS; });
-		time.is_damaged |= !are_of_one(time);
+		time.is_damaged |= !is_consistent(time);
 	}
 	if (!info.calibration || !info.calibration->phases)
 		return;
@@ -90,12 +90,12 @@ trace::TimeRange window_of(const trace::Trace &trace, const RecordingInfo &info)
 		info.complete() ? info.end.time.value_or(trace.end_time()) : trace.end_time()};
 }
 
-// A given time of day is not exactly the start of a period, as clocks drift: up to a hundredth of a period is ignored.
+// As clocks drift, a given time of day is not exactly the start of a period: an overlap of up to 1 % of one is ignored.
 trace::TimeRange whole_periods(const trace::Trace &trace, const RecordingInfo &info, trace::TimeRange range)
 {
 	if (!info.statistics)
 		return range;
-	std::optional<trace::TimeRange> touched, meant;
+	std::optional<trace::TimeRange> overlapped, clearly_overlapped;
 	const auto add = [](std::optional<trace::TimeRange> &to, std::uint64_t begin, std::uint64_t end) {
 		to = to ? trace::TimeRange{std::min(to->from, begin), std::max(to->to, end - 1)}
 			: trace::TimeRange{begin, end - 1};
@@ -105,11 +105,11 @@ trace::TimeRange whole_periods(const trace::Trace &trace, const RecordingInfo &i
 		const std::uint64_t first = std::max(begin, range.from), last = std::min(end - 1, range.to);
 		if (stream->is_foreign() || end <= begin || first > last)
 			continue;
-		add(touched, begin, end);
+		add(overlapped, begin, end);
 		if (last - first > (end - begin) / 100)
-			add(meant, begin, end);
+			add(clearly_overlapped, begin, end);
 	}
-	return meant ? *meant : touched.value_or(range);
+	return clearly_overlapped ? *clearly_overlapped : overlapped.value_or(range);
 }
 
 std::string text_of(const EventTime &time)
@@ -133,7 +133,7 @@ RecordingInfo parse_recording(const std::string &json)
 	if (!recorded)
 		return info;
 	static_cast<Contents &>(info) = std::move(*recorded);
-	judge(info);
+	mark_damaged(info);
 	info.partial = partial_classes(info);
 	if (info.counting)
 		info.counters = counters_info(*info.counting);

@@ -45,7 +45,7 @@ struct RecordingInfo : Contents {
 	bool has_damaged_states() const;
 	// Of several recordings, the first one's.
 	std::optional<std::uint64_t> start_time() const;
-	// The number of recordings in the trace; 0: there is one.
+	// The number of runs of the recorder that wrote this trace; 0: only one.
 	std::size_t number_of_lives() const { return lives.empty() ? 0 : lives.size() + 1; }
 	ClockSkew skew() const;
 	// Cost of --filter and --count in the probe by class id, in ns.
@@ -55,7 +55,7 @@ struct RecordingInfo : Contents {
 	{
 		return calibration && calibration->phases ? calibration->phases->marks : 0;
 	}
-	// The phases of --calibrate are the only gaps.
+	// The only gaps are those that --calibrate made.
 	bool has_only_phases() const { return phase_marks() && !lost() && !paused(); }
 	bool filtering() const { return filter.command || !filter.pids.empty(); }
 	// Those of the given events that --filter left out partly: `sys_enter, sys_exit`; "" if none.

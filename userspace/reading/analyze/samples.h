@@ -2,7 +2,7 @@
 // The sample fold: what the CPUs were doing when all of them were sampled (record --sample-every), by process and by
 // CPU; how many samples are missing; and how far apart in time the samples of a round were. An Observer of ThreadFold.
 // Samples are counted, not times: a share is of the samples taken, with the uncertainty of any sampling. A round is the
-// samples of one number. Numbers are consecutive: those that a CPU lacks are missing, not taken or lost. Memory is
+// samples of one number. Numbers are consecutive: if a CPU lacks one, its sample was not taken, or was lost. Memory is
 // bounded: a round in which not all CPUs have answered is closed after `max_open` later ones have started.
 #pragma once
 

@@ -46,15 +46,15 @@ void StackFold::stack(const Thread &thread, const StackSample &sample)
 	if (sample.at == StackSample::At::sched_switch)
 		at_switch_[&thread] = sample;
 	if (sample.at == StackSample::At::sched_waking)
-		wake(thread, sample);
+		attribute_sleep(thread, sample);
 	if (!sample.is_counted || thread.tid == 0)
 		return;
 	if (sample.at == StackSample::At::other || sample.at == StackSample::At::sched_waking)
 		others_.insert(sample.event);
-	++at({{sample.address, sample.kernel, sample.user}, &thread, sample.at, sample.event}, sample.time).count;
+	++value_of({{sample.address, sample.kernel, sample.user}, &thread, sample.at, sample.event}, sample.time).count;
 }
 
-StackFold::Value &StackFold::at(const StackKey &key, std::uint64_t time)
+StackFold::Value &StackFold::value_of(const StackKey &key, std::uint64_t time)
 {
 	if (values_.size() >= max_stacks_ && !values_.contains(key) && key.user != no_room) {
 		StackKey rest;
@@ -62,7 +62,7 @@ StackFold::Value &StackFold::at(const StackKey &key, std::uint64_t time)
 		rest.thread = key.thread;
 		rest.at = key.at;
 		rest.event = key.event;
-		return at(rest, time);
+		return value_of(rest, time);
 	}
 	const auto [found, is_new] = values_.try_emplace(key);
 	if (is_new)
@@ -70,8 +70,8 @@ StackFold::Value &StackFold::at(const StackKey &key, std::uint64_t time)
 	return found->second;
 }
 
-// The stack of the waker: the sleep that ended at this moment gets a key with it.
-void StackFold::wake(const Thread &ran, const StackSample &sample)
+// This stack is the waker's: the sleep that ended at this moment gets it into its key.
+void StackFold::attribute_sleep(const Thread &ran, const StackSample &sample)
 {
 	const auto found = std::ranges::find_if(ended_, [&](const Ended &one) {
 		return one.time == sample.time && (!one.key.waker.thread || one.key.waker.thread == &ran);
@@ -81,14 +81,14 @@ void StackFold::wake(const Thread &ran, const StackSample &sample)
 	has_wakers_ = true;
 	Ended ended = *found;
 	ended_.erase(found);
-	const auto place = values_.find(ended.key);
-	if (place == values_.end())
+	const auto known = values_.find(ended.key);
+	if (known == values_.end())
 		return; // the table is full
-	const std::uint64_t first = place->second.time;
-	place->second.blocked -= ended.blocked;
+	const std::uint64_t first = known->second.time;
+	known->second.blocked -= ended.blocked;
 	ended.key.waker_ran = &ran;
 	ended.key.woken_at = {sample.address, sample.kernel, sample.user};
-	Value &value = at(ended.key, first);
+	Value &value = value_of(ended.key, first);
 	value.blocked += ended.blocked;
 	value.woken = sample.time;
 }
@@ -96,15 +96,15 @@ void StackFold::wake(const Thread &ran, const StackSample &sample)
 void StackFold::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker)
 {
 	StackKey key{{}, &thread, StackSample::At::sched_switch, nullptr, waker};
-	const auto taken = at_switch_.find(&thread);
-	if (taken != at_switch_.end() && taken->second.time == from) {
-		key.address = taken->second.address;
-		key.kernel = taken->second.kernel;
-		key.user = taken->second.user;
+	const auto at_sleep = at_switch_.find(&thread);
+	if (at_sleep != at_switch_.end() && at_sleep->second.time == from) {
+		key.address = at_sleep->second.address;
+		key.kernel = at_sleep->second.kernel;
+		key.user = at_sleep->second.user;
 	} else if (from != thread.out_time || !any_ || from < first_) { // no switch was seen, or stacks began later
 		key.user = since_before;
 	}
-	at(key, from).blocked += to - from;
+	value_of(key, from).blocked += to - from;
 	std::erase_if(ended_, [&](const Ended &one) { return one.time < to; });
 	ended_.push_back({to, to - from, key});
 }
@@ -132,7 +132,7 @@ void StackFold::begin_window()
 	has_wakers_ = false;
 }
 
-StackFold StackFold::copy_of_window(const std::function<const Thread *(const Thread &)> &place) const
+StackFold StackFold::copy_of_window(const std::function<const Thread *(const Thread &)> &copy_of) const
 {
 	StackFold copy;
 	copy.any_ = any_;
@@ -141,18 +141,18 @@ StackFold StackFold::copy_of_window(const std::function<const Thread *(const Thr
 	copy.first_ = first_;
 	copy.read_at_ = read_at_;
 	copy.read_ns_ = read_ns_;
-	const auto take = [&](const Ids &ids) {
+	const auto copy_stacks = [&](const Ids &ids) {
 		for (const std::uint64_t id : {ids.kernel, ids.user})
 			if (const StackDescription *stack = id ? find(id) : nullptr)
 				copy.stacks_.try_emplace(id, *stack);
 	};
-	for (const auto &[of, value] : values_) {
-		StackKey key = of;
+	for (const auto &[original, value] : values_) {
+		StackKey key = original;
 		for (const Thread **const thread : {&key.thread, &key.waker.thread, &key.waker_ran})
 			if (*thread)
-				*thread = place(**thread);
-		take(key);
-		take(key.woken_at);
+				*thread = copy_of(**thread);
+		copy_stacks(key);
+		copy_stacks(key.woken_at);
 		copy.values_.emplace(key, value);
 	}
 	return copy;

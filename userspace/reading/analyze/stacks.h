@@ -30,8 +30,8 @@ struct StackDescription {
 
 class StackFold : public Observer {
 public:
-	static constexpr std::uint64_t since_before = ~0ull; // Key::user
-	static constexpr std::uint64_t no_room = ~1ull;      // Key::user, beyond max_stacks
+	static constexpr std::uint64_t since_before = ~0ull; // StackKey::user
+	static constexpr std::uint64_t no_room = ~1ull;      // StackKey::user, beyond max_stacks
 	struct Ids {
 		std::uint64_t address = 0, kernel = 0, user = 0; // as in StackSample
 
@@ -82,8 +82,8 @@ public:
 	void limit(std::size_t max_stacks) { max_stacks_ = max_stacks; }
 	// With ThreadFold::begin_window(): drops the counts of the window that has ended.
 	void begin_window();
-	// A copy of the window's stacks and their descriptions, without mappings. `place`: the copy of a thread.
-	StackFold copy_of_window(const std::function<const Thread *(const Thread &)> &place) const;
+	// A copy of the window's stacks and their descriptions, without mappings. `copy_of`: the copy of a thread.
+	StackFold copy_of_window(const std::function<const Thread *(const Thread &)> &copy_of) const;
 	std::vector<MappingToken> take_mappings() { return std::exchange(mappings_, {}); }
 	void forgotten(const Thread &thread) override { at_switch_.erase(&thread); }
 
@@ -93,13 +93,13 @@ protected:
 	void drop(std::uint64_t id) { stacks_.erase(id); }
 
 private:
-	Value &at(const StackKey &key, std::uint64_t time);
-	void wake(const Thread &ran, const StackSample &sample);
+	Value &value_of(const StackKey &key, std::uint64_t time);
+	void attribute_sleep(const Thread &ran, const StackSample &sample);
 
 	std::unordered_map<StackKey, Value, Hash> values_;
 	std::unordered_map<std::uint64_t, StackDescription> stacks_;
 	std::unordered_map<const Thread *, StackSample> at_switch_;
-	struct Ended { // a sleep that the stack of its waker may follow
+	struct Ended { // a sleep; the stack of its waker may follow
 		std::uint64_t time, blocked;
 		StackKey key;
 	};

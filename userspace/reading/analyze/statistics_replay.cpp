@@ -60,7 +60,7 @@ void StatisticsReplay::event(const EventKind &kind, const trace::Event &event, c
 		return on_open(kind, event);
 	case EventMeaning::statistics_inclusive:
 	case EventMeaning::statistics_transfers:
-		return on_more(kind, event);
+		return on_sum_continued(kind, event);
 	default:
 		return on_buckets(kind, event);
 	}
@@ -114,7 +114,7 @@ void StatisticsReplay::on_cpu(const EventKind &kind, const trace::Event &event, 
 }
 
 // A thread is distinguished from a later one of the same number by its start time. Sums are per command in a cgroup.
-Thread &StatisticsReplay::row(const EventKind &kind, const trace::Event &event, ThreadTable &threads)
+Thread &StatisticsReplay::thread_of(const EventKind &kind, const trace::Event &event, ThreadTable &threads)
 {
 	const auto flags = kind.field[0].get<std::uint32_t>(event);
 	const std::uint64_t started = kind.field[4].get(event), cgroup = kind.field[5].get(event);
@@ -140,7 +140,7 @@ void StatisticsReplay::on_thread(const EventKind &kind, const trace::Event &even
 {
 	if (period_.rows.size() >= max_rows)
 		return;
-	Thread &thread = row(kind, event, to.threads);
+	Thread &thread = thread_of(kind, event, to.threads);
 	const auto flags = kind.field[0].get<std::uint32_t>(event);
 	thread.introduced = thread.has_run = true;
 	thread.is_kernel = flags & EDC_ROW_KERNEL;
@@ -194,10 +194,10 @@ void StatisticsReplay::on_throttled(std::uint64_t ticks) const
 void StatisticsReplay::on_sum(const EventKind &kind, const trace::Event &event, const ThreadTable &threads)
 {
 	const auto row_at = [&](std::uint32_t row) { return row < period_.rows.size() ? period_.rows[row] : nullptr; };
-	const Thread *const of = row_at(kind.field[1].get<std::uint32_t>(event));
-	if (!period_.is_counted || !of || !threads.is_selected(*of))
+	const Thread *const owner = row_at(kind.field[1].get<std::uint32_t>(event));
+	if (!period_.is_counted || !owner || !threads.is_selected(*owner))
 		return;
-	period_.of = of;
+	period_.owner = owner;
 	period_.kind = kind.kind;
 	const bool are_calls = kind.kind == EventMeaning::statistics_calls;
 	const trace::FieldRef &abi = kind.field[are_calls ? 6 : 7];
@@ -210,7 +210,7 @@ void StatisticsReplay::on_sum(const EventKind &kind, const trace::Event &event, 
 		return read_figures(kind, event, 2, {&summed.count, &summed.failed, &summed.total, &summed.longest});
 	period_.waker.thread = row_at(kind.field[2].get<std::uint32_t>(event));
 	const auto irq = kind.field[3].get<std::uint32_t>(event);
-	if (irq != EDC_NO_IRQ && EventKinds::has_interrupt(interrupt_kind(irq))) {
+	if (irq != EDC_NO_IRQ && EventKinds::is_interrupt_kind(interrupt_kind(irq))) {
 		period_.waker.interrupt = static_cast<std::int32_t>(interrupt_kind(irq));
 		period_.waker.number = irq & 0xffff;
 	}
@@ -223,10 +223,10 @@ void StatisticsReplay::on_activities(const EventKind &kind, const trace::Event &
 		return;
 	periods_.activities += kind.field[3].get(event);
 	const auto row = kind.field[1].get<std::uint32_t>(event);
-	const Thread *const of = row < period_.rows.size() ? period_.rows[row] : nullptr;
-	if (!of || !threads.is_selected(*of))
+	const Thread *const owner = row < period_.rows.size() ? period_.rows[row] : nullptr;
+	if (!owner || !threads.is_selected(*owner))
 		return;
-	period_.of = of;
+	period_.owner = owner;
 	period_.kind = kind.kind;
 	period_.call = kind.field[0].get<std::uint32_t>(event);
 	period_.caller = kind.field[2].get<std::uint32_t>(event);
@@ -235,7 +235,7 @@ void StatisticsReplay::on_activities(const EventKind &kind, const trace::Event &
 }
 
 // Continues the sum before.
-void StatisticsReplay::on_more(const EventKind &kind, const trace::Event &event)
+void StatisticsReplay::on_sum_continued(const EventKind &kind, const trace::Event &event)
 {
 	Summed &summed = period_.summed;
 	if (kind.kind == EventMeaning::statistics_inclusive)
@@ -257,7 +257,7 @@ void StatisticsReplay::on_open(const EventKind &kind, const trace::Event &event)
 void StatisticsReplay::on_buckets(const EventKind &kind, const trace::Event &event)
 {
 	const auto first = kind.field[0].get<std::size_t>(event);
-	if (!period_.of || first + 4 > CoarseHistogram::max_buckets)
+	if (!period_.owner || first + 4 > CoarseHistogram::max_buckets)
 		return;
 	for (std::size_t i = 0; i < 4; ++i)
 		if (const std::uint64_t count = kind.field[1 + i].get(event))
@@ -266,23 +266,23 @@ void StatisticsReplay::on_buckets(const EventKind &kind, const trace::Event &eve
 
 void StatisticsReplay::deliver_sum(const Target &to)
 {
-	if (!period_.of)
+	if (!period_.owner)
 		return;
-	const Thread &of = *std::exchange(period_.of, nullptr);
+	const Thread &owner = *std::exchange(period_.owner, nullptr);
 	for (Observer *observer : to.observers)
 		if (period_.kind == EventMeaning::statistics_sleeps)
-			observer->sleeps(of, period_.call, period_.waker, period_.summed);
+			observer->sleeps(owner, period_.call, period_.waker, period_.summed);
 		else if (period_.kind == EventMeaning::statistics_activities)
-			observer->activities(of, period_.call, period_.caller, period_.summed);
+			observer->activities(owner, period_.call, period_.caller, period_.summed);
 		else
-			observer->system_calls(of, period_.call, period_.summed);
+			observer->system_calls(owner, period_.call, period_.summed);
 }
 
 void StatisticsReplay::separate(const ThreadTable::Copies &copies)
 {
 	for (Thread *&row : period_.rows)
 		row = copies.at(row);
-	period_.of = copies.at(period_.of);
+	period_.owner = copies.at(period_.owner);
 	period_.waker.thread = copies.at(period_.waker.thread);
 	for (auto &[key, sum] : sums_)
 		sum = copies.at(sum);

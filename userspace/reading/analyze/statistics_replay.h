@@ -60,8 +60,8 @@ private:
 		std::uint64_t begin = 0, end = 0;
 		bool is_counted = false; // the window includes it
 		std::vector<Thread *> rows;
-		// What the buckets that follow belong to; null: nothing.
-		const Thread *of = nullptr;
+		// The sum that the buckets that follow belong to, and the thread that it is of; null: none.
+		const Thread *owner = nullptr;
 		EventMeaning kind = EventMeaning::other;
 		std::uint32_t call = 0, caller = 0; // `call`: the call or the activity
 		Waker waker;
@@ -77,10 +77,10 @@ private:
 	void on_throttled(std::uint64_t ticks) const;
 	void on_sum(const EventKind &kind, const trace::Event &event, const ThreadTable &threads);
 	void on_activities(const EventKind &kind, const trace::Event &event, const ThreadTable &threads);
-	void on_more(const EventKind &kind, const trace::Event &event);
+	void on_sum_continued(const EventKind &kind, const trace::Event &event);
 	void on_open(const EventKind &kind, const trace::Event &event);
 	void on_buckets(const EventKind &kind, const trace::Event &event);
-	Thread &row(const EventKind &kind, const trace::Event &event, ThreadTable &threads);
+	Thread &thread_of(const EventKind &kind, const trace::Event &event, ThreadTable &threads);
 	void deliver_sum(const Target &to);
 
 	Periods periods_;

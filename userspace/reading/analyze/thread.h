@@ -53,7 +53,7 @@ struct SoFar {
 // throttled: runnable, but its group has used up its quota.
 enum class State : std::uint8_t { unknown, running, runnable, throttled, blocked, dead };
 
-// What a running user thread executes, as far as tokens show.
+// The privilege ring in which a thread runs, and how it came there, as far as tokens show.
 enum class Ring : std::uint8_t {
 	unknown, // no token yet
 	user,
@@ -79,14 +79,14 @@ struct ThreadCounts {
 
 // What a thread is doing, and what the kernel counted for it. It moves with the thread when that takes over another's
 // number (ThreadFold::exchange_numbers).
-struct Doing {
+struct TaskState {
 	State state = State::unknown;
 	Ring ring = Ring::unknown;
-	std::uint32_t epoch = 0; // of ThreadTable: if this is older, state and ring are unknown
+	std::uint32_t epoch = 0; // ThreadTable's at its last token: a loss since then makes state and ring unknown
 	std::uint32_t cpu = 0;   // where it was last seen
 	std::uint64_t since = 0; // start of the state runnable, throttled or blocked
 	std::uint64_t out_time = 0;
-	std::uint32_t queue = 0; // the CPU whose queue it was last in, and since when: for throttles.h
+	std::uint32_t queue = 0; // the CPU in whose run queue it was last, and since when: for throttles.h
 	std::uint64_t queued = 0;
 	std::uint32_t syscall = EDC_NO_SYSCALL;
 	bool syscall_known = false; // its entry was seen at syscall_since
@@ -98,8 +98,8 @@ struct Doing {
 // In statistics: the row of all ended threads of a command in a cgroup, or of all threads without a row.
 enum class Sum : std::uint8_t { none, of_ended, of_others };
 
-// A thread number, and what was used under it.
-struct Thread : Doing {
+// A thread number, and the usage of all that had it.
+struct Thread : TaskState {
 	std::int32_t tid = 0, tgid = 0, parent = 0; // parent: the process or thread that created it
 	std::string name;
 	bool is_kernel = false;
@@ -110,11 +110,11 @@ struct Thread : Doing {
 	bool in_tree = false;         // the recorded command or a descendant
 	bool selected = true;         // by the scope
 	std::uint64_t cgroup = 0;     // id; 0: unknown
-	bool cgroup_is_later = false; // as of a flight recorder's request for a snapshot: it may have moved there later
+	bool cgroup_is_later = false; // read when a snapshot was requested: it may have moved there after the events
 	std::vector<CgroupStay> left; // its earlier cgroups
 	bool leads_others = false;    // its process has had other threads
 	std::uint64_t born = 0;       // trace time; 0: before the recording
-	bool blocked_later = false;   // as of a flight recorder's request for a snapshot
+	bool blocked_later = false;   // read when a snapshot was requested, after the events
 	Sum sum = Sum::none;          // else: not a thread, and without a number
 	Usage usage;
 	SoFar so_far;

@@ -36,8 +36,8 @@ bool is_ready(const Thread &thread)
 	return thread.state == State::runnable || thread.state == State::throttled;
 }
 
-// False: the exit is another call's, because tokens between the two were not attributed to the thread. An exec may
-// change the ABI, and the return from a signal handler restores no call's number.
+// Whether the exit of call `left` can be that of `entered`: tokens between the two may not have been attributed to the
+// thread. An exec may change the ABI, and the return from a signal handler restores no call's number.
 bool may_end(std::uint32_t entered, std::uint32_t left, std::int64_t result)
 {
 	return left == entered || left == EDC_NO_SUCH_CALL || (result == 0 && is_compat(left) != is_compat(entered));
@@ -179,22 +179,22 @@ void ThreadFold::event(const trace::Event &event)
 	const bool hidden = cpu.current && cpu.current->hidden;
 	if (hidden && is_of_running_thread(kind.kind))
 		cpu.current = nullptr;
-	// During a loss a packet of another level may open, but the switches that follow are not seen. In the switch
-	// away from an ended thread its counts are posted, and stacks and what triggers post; they have the switch's
-	// time.
+	// A packet names the running thread. Not during a loss, when a packet of another level may open, but the next
+	// switches are lost; nor within a switch: stacks, triggers' events and an ended thread's counts are posted
+	// there, with the switch's time.
 	const bool in_switch = kind.kind == EventMeaning::thread_counts || (cpu.switched && event.time == cpu.switched);
 	if (event.opens_packet() && !in_switch && (!cpu.current || hidden) && event.time >= cpu.gap_until) {
 		Thread &thread = threads_.runner(cpu, static_cast<std::int32_t>(event.packet_tid()));
 		if (!hidden || !settings_->finds_runners || thread.hidden)
 			on_found(thread, cpu);
 		else
-			came_unseen(thread, cpu, event.time);
+			enter_unseen(thread, cpu, event.time);
 	}
 	switch (kind.kind) {
 	case EventMeaning::sched_switch:
 		return on_switch(kind, event, cpu);
 	case EventMeaning::thread_runs:
-		return on_runs(kind, event, cpu);
+		return on_thread_runs(kind, event, cpu);
 	case EventMeaning::sys_enter:
 		return on_sys_enter(kind, event, cpu);
 	case EventMeaning::sys_exit:
@@ -362,7 +362,7 @@ void ThreadFold::on_found(Thread &thread, Cpu &cpu)
 
 // A thread is on the CPU without a token of the switch away from the hidden thread before it. As all of the thread's
 // tokens were attributed to it, its ring is still known.
-void ThreadFold::came_unseen(Thread &thread, Cpu &cpu, std::uint64_t time)
+void ThreadFold::enter_unseen(Thread &thread, Cpu &cpu, std::uint64_t time)
 {
 	cpu.fault_ticks = cpu.unknown_ticks = 0;
 	cpu.user_ticks = {};
@@ -371,7 +371,7 @@ void ThreadFold::came_unseen(Thread &thread, Cpu &cpu, std::uint64_t time)
 }
 
 // A call or a fault shows that another thread runs than the last switch said.
-void ThreadFold::on_runs(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+void ThreadFold::on_thread_runs(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	Thread &thread = threads_.get(kind.field[0].get<std::int32_t>(event));
 	if (thread.name.empty() && thread.tgid == thread.tid)
@@ -384,12 +384,12 @@ void ThreadFold::on_runs(const EventKind &kind, const trace::Event &event, Cpu &
 	if (!cpu.current_listed && ExecExchange::explains_runner(*cpu.current, thread))
 		return exchange_numbers(*cpu.current, thread, event.time); // it is within an exec
 	if (!cpu.current->hidden && !cpu.current_listed)
-		doubt_runner(thread, event.time, cpu);
-	came_unseen(thread, cpu, event.time);
+		contradict_runner(thread, event.time, cpu);
+	enter_unseen(thread, cpu, event.time);
 }
 
-// It runs on a CPU that switched to another thread.
-void ThreadFold::doubt_runner(const Thread &runs, std::uint64_t time, const Cpu &cpu)
+// The thread runs on a CPU that switched to another one: a contradiction, unless an exec may explain it.
+void ThreadFold::contradict_runner(const Thread &runs, std::uint64_t time, const Cpu &cpu)
 {
 	const bool may_exec = settings_->finds_runners || settings_->has_exec_events;
 	if (!may_exec || !execs_.may_explain(*cpu.current, runs, time, cpu))
@@ -397,9 +397,9 @@ void ThreadFold::doubt_runner(const Thread &runs, std::uint64_t time, const Cpu 
 }
 
 // A thread leaves the CPU that no token put there. It cannot have run before the hidden thread ahead of it did.
-void ThreadFold::came_and_left(Thread &thread, std::uint64_t time, const Cpu &cpu)
+void ThreadFold::leave_unseen(Thread &thread, std::uint64_t time, const Cpu &cpu)
 {
-	doubt_runner(thread, time, cpu);
+	contradict_runner(thread, time, cpu);
 	const std::uint64_t from = std::max(thread.since, times_.first());
 	if (cpu.current->hidden && threads_.is_known(thread) && is_ready(thread) && cpu.switched > from)
 		waited(thread, from, cpu.switched);
@@ -439,7 +439,7 @@ void ThreadFold::exchange_numbers(Thread &one, Thread &other, std::uint64_t time
 		thread->since = time;
 		notify_ended(*thread, time);
 	}
-	std::swap(static_cast<Doing &>(one), static_cast<Doing &>(other));
+	std::swap(static_cast<TaskState &>(one), static_cast<TaskState &>(other));
 	for (Observer *observer : observers_)
 		observer->exchanged(one, other);
 }
@@ -449,8 +449,8 @@ void ThreadFold::take_over(Thread &thread, Thread &before, std::uint64_t time)
 {
 	settle(before, std::min(time, times_.last()));
 	notify_ended(before, time);
-	const Doing ran = thread;
-	std::swap(static_cast<Doing &>(thread), static_cast<Doing &>(before));
+	const TaskState ran = thread;
+	std::swap(static_cast<TaskState &>(thread), static_cast<TaskState &>(before));
 	thread.state = ran.state;
 	thread.cpu = ran.cpu;
 	thread.since = ran.since;
@@ -459,9 +459,9 @@ void ThreadFold::take_over(Thread &thread, Thread &before, std::uint64_t time)
 }
 
 // At the end of the trace: an exec may have begun just before, and have no token.
-void ThreadFold::contradict_supposed()
+void ThreadFold::contradict_unconfirmed()
 {
-	for (const ExecExchange::Supposed &exec : execs_.supposed())
+	for (const ExecExchange::UnconfirmedExchange &exec : execs_.unconfirmed())
 		if (times_.last() - std::min(times_.last(), exec.time) > settings_->max_exec)
 			contradict(Contradiction::other_thread_ran, exec.time, times_.cpu(exec.cpu),
 				   threads_.get(exec.old_tid));
@@ -546,7 +546,7 @@ void ThreadFold::on_switch(const EventKind &kind, const trace::Event &event, Cpu
 		 execs_.explains_switch(*cpu.current, prev, event.time, cpu))
 		exchange_numbers(*cpu.current, prev, event.time);
 	else if (cpu.current != &prev && !cpu.current_listed)
-		came_and_left(prev, event.time, cpu);
+		leave_unseen(prev, event.time, cpu);
 	if (cpu.current != &prev)
 		cpu.fault_ticks = 0; // not this thread's
 	if (!cpu.interrupts.empty() && cpu.interrupts_known && settings_->is_complete)
@@ -758,14 +758,14 @@ void ThreadFold::on_timer(const EventKind &kind, const trace::Event &event, Cpu 
 {
 	const bool user = kind.field[1].get<std::uint32_t>(event) != 0;
 	Thread *const thread = cpu.interrupts.empty() ? cpu.current : nullptr;
-	const bool guessed = thread && (thread->ring == Ring::unknown || thread->ring == Ring::within ||
-					(thread->ring == Ring::system_call && !thread->syscall_known));
+	const bool is_uncertain = thread && (thread->ring == Ring::unknown || thread->ring == Ring::within ||
+					     (thread->ring == Ring::system_call && !thread->syscall_known));
 	const bool handles_fault = thread && user && thread->ring == Ring::fault;
 	if (handles_fault)
 		times_.fault_never_completed(*thread, cpu);
-	if ((guessed && user) || handles_fault)
+	if ((is_uncertain && user) || handles_fault)
 		thread->ring = Ring::user;
-	else if (guessed && thread->ring == Ring::unknown && thread->tid != 0 && settings_->brackets_all &&
+	else if (is_uncertain && thread->ring == Ring::unknown && thread->tid != 0 && settings_->brackets_all &&
 		 cpu.interrupts_known && !thread->filtered && !thread->hidden) {
 		times_.was_in_kernel(*thread, cpu);
 		thread->ring = Ring::within;
@@ -785,7 +785,7 @@ void ThreadFold::on_sys_enter(const EventKind &kind, const trace::Event &event, 
 		contradict(Contradiction::entry_without_exit, event.time, cpu, thread);
 	if (thread.ring == Ring::fault)
 		times_.fault_never_completed(thread, cpu);
-	times_.take_edge(thread, cpu, settings_->call_edge);
+	times_.unattribute_edge(thread, cpu, settings_->call_edge);
 	thread.ring = Ring::system_call;
 	thread.syscall = call;
 	thread.syscall_known = true;
@@ -799,14 +799,14 @@ void ThreadFold::on_sys_exit(const EventKind &kind, const trace::Event &event, C
 		return;
 	Thread &thread = *cpu.current;
 	const auto result = kind.field[0].get<std::int64_t>(event);
-	const std::optional<std::uint32_t> said = call_of(kind, event);
-	const std::uint32_t call = said.value_or(thread.syscall);
+	const std::optional<std::uint32_t> exit_call = call_of(kind, event);
+	const std::uint32_t call = exit_call.value_or(thread.syscall);
 	const bool is_delivered = is_counting_ && threads_.is_selected(thread);
 	if (thread.ring == Ring::system_call && thread.syscall_known) {
 		if (may_end(thread.syscall, call, result) && is_delivered)
 			for (Observer *observer : observers_)
 				observer->system_call(thread, thread.syscall, thread.syscall_since, event.time, result);
-	} else if (said && result == static_cast<std::int16_t>(result) &&
+	} else if (exit_call && result == static_cast<std::int16_t>(result) &&
 		   (thread.ring == Ring::user || thread.ring == Ring::fault)) {
 		// The probe adds the number to a result that fits the token without it only if it saw no entry.
 		thread.usage.syscalls += is_counting_;
@@ -842,7 +842,7 @@ void ThreadFold::on_fault(const EventKind &kind, const trace::Event &event, Cpu 
 	case EventMeaning::page_fault_user:
 		if (thread.ring == Ring::fault)
 			times_.fault_never_completed(thread, cpu);
-		times_.take_edge(thread, cpu, settings_->fault_edge);
+		times_.unattribute_edge(thread, cpu, settings_->fault_edge);
 		thread.ring = Ring::fault;
 		cpu.fault_ticks = 0;
 		return;
@@ -861,7 +861,7 @@ void ThreadFold::waited(Thread &thread, std::uint64_t from, std::uint64_t to)
 			  });
 }
 
-// It is in this CPU's queue from now on, or will be.
+// The thread is in this CPU's run queue from now on, or will be.
 void ThreadFold::note_queue(Thread &thread, const trace::FieldRef &cpu, const trace::Event &event) const
 {
 	if (!settings_->throttles_groups || !cpu || thread.state == State::running)
@@ -881,7 +881,7 @@ void ThreadFold::end_blocked(Thread &thread, std::uint64_t time, const Waker &wa
 			observer->blocked(thread, from, time, waker);
 }
 
-// Accounts the time up to now of a thread on no CPU.
+// Accounts the wait or the sleep of a thread on no CPU up to now.
 void ThreadFold::settle(Thread &thread, std::uint64_t time)
 {
 	if (!threads_.is_known(thread))
@@ -895,7 +895,7 @@ void ThreadFold::settle(Thread &thread, std::uint64_t time)
 void ThreadFold::finish()
 {
 	is_counting_ = settings_->scope.includes_time(times_.last());
-	contradict_supposed();
+	contradict_unconfirmed();
 	statistics_.finish(statistics_target());
 	times_.finish();
 	for (Thread &thread : threads_.all()) {
@@ -918,7 +918,7 @@ void ThreadFold::forget(const std::function<bool(const Thread &)> &is_gone)
 	for (const std::uint32_t index : ended)
 		for (Observer *observer : observers_)
 			observer->forgotten(threads()[index]);
-	threads_.give_up(ended);
+	threads_.remove(ended);
 }
 
 trace::Losses feed(trace::Trace &trace, ThreadFold &fold)

@@ -82,7 +82,7 @@ public:
 	// Tokens of some CPUs were not fed: what is known of threads that do not run may be wrong.
 	void forget_others() { threads_.lose_others(cpus()); }
 	void finish();
-	// All before this time was fed: streams of a killed recording that end before it have ended.
+	// All before this time was fed: ends streams of a killed recording whose last packet is before it.
 	void pass(std::uint64_t time)
 	{
 		if (time > next_end_)
@@ -100,7 +100,7 @@ public:
 	// for threads whose end may have been lost. Called between end_window() and begin_window(), or at any time if
 	// an observer keeps usages.
 	void forget(const std::function<bool(const Thread &)> &is_gone);
-	// The kernel hides this thread, which the list of threads would say if it was fed.
+	// The kernel hides this thread: for callers that do not feed the list of threads, which says so.
 	void hide(std::int32_t tid) { threads_.get(tid).hidden = true; }
 
 	const std::deque<Thread> &threads() const { return threads_.all(); }
@@ -119,7 +119,7 @@ public:
 	// Until then events may have been lost, those of programs included.
 	std::uint64_t lossy_until() const { return losses_.lossy_until(); }
 	std::uint64_t hidden_threads() const { return threads_.hidden(); }
-	// At this time or later, a thread on no CPU may have run on one whose events are lost.
+	// From this time on, a thread on no CPU may have run on one whose events are lost.
 	bool may_run_unseen(std::uint64_t time) const { return losses_.may_run_unseen(time); }
 	// System calls, by call_of(), of threads that no token identifies: after a loss, or after a hidden thread.
 	const std::map<std::uint32_t, std::uint64_t> &calls_of_unknown() const { return calls_of_unknown_; }
@@ -175,15 +175,15 @@ private:
 	void on_exec(const EventKind &kind, const trace::Event &event);
 	void exchange_numbers(Thread &one, Thread &other, std::uint64_t time);
 	void take_over(Thread &thread, Thread &before, std::uint64_t time);
-	void contradict_supposed();
+	void contradict_unconfirmed();
 	void on_thread_state(const EventKind &kind, const trace::Event &event);
 	void on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags);
 
 	void on_found(Thread &thread, Cpu &cpu);
-	void on_runs(const EventKind &kind, const trace::Event &event, Cpu &cpu);
-	void doubt_runner(const Thread &runs, std::uint64_t time, const Cpu &cpu);
-	void came_and_left(Thread &thread, std::uint64_t time, const Cpu &cpu);
-	void came_unseen(Thread &thread, Cpu &cpu, std::uint64_t time);
+	void on_thread_runs(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void contradict_runner(const Thread &runs, std::uint64_t time, const Cpu &cpu);
+	void leave_unseen(Thread &thread, std::uint64_t time, const Cpu &cpu);
+	void enter_unseen(Thread &thread, Cpu &cpu, std::uint64_t time);
 	void runs_before_start(const EventKind &kind, const trace::Event &event);
 	static bool was_offline(const EventKind &kind, const trace::Event &event, const Cpu &cpu);
 	void go_offline(Cpu &cpu, std::uint64_t time);

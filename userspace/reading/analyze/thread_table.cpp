@@ -136,7 +136,7 @@ std::vector<std::uint32_t> ThreadTable::ended(const std::vector<Cpu> &cpus,
 	return ended;
 }
 
-void ThreadTable::give_up(const std::vector<std::uint32_t> &indices)
+void ThreadTable::remove(const std::vector<std::uint32_t> &indices)
 {
 	for (const std::uint32_t index : indices) {
 		Thread &thread = threads_[index];

@@ -87,7 +87,7 @@ public:
 	// Whether the thread's state is known: it has had a token since the last loss.
 	bool is_known(const Thread &thread) const { return thread.epoch == epoch_ && thread.state != State::unknown; }
 	bool has_lost() const { return epoch_ != 1; }
-	// Resets what a loss since then invalidated.
+	// Called at a token of the thread: resets what a loss since its last one invalidated.
 	void renew(Thread &thread) const;
 	static void forget_ring(Thread &thread);
 	static void forget(Thread &thread) { thread.epoch = 0; }
@@ -102,7 +102,7 @@ public:
 	// Indices of threads that have ended, or for which is_gone() is true; a leader stays as long as its process.
 	std::vector<std::uint32_t> ended(const std::vector<Cpu> &cpus,
 					 const std::function<bool(const Thread &)> &is_gone) const;
-	void give_up(const std::vector<std::uint32_t> &indices);
+	void remove(const std::vector<std::uint32_t> &indices);
 
 	// For a copy: points it to its own threads from now on; returns them by the original's.
 	using Copies = std::unordered_map<const Thread *, Thread *>;

@@ -26,11 +26,11 @@ public:
 		if (groups_.size() == max_groups)
 			groups_.clear();
 		std::deque<Throttle> &all = groups_[{cpu, cgroup}];
-		if (!all.empty() && all.back().end == still)
+		if (!all.empty() && all.back().end == no_end)
 			return;
 		if (all.size() == max_kept)
 			all.pop_front();
-		all.push_back({time, still});
+		all.push_back({time, no_end});
 	}
 	// A thread of the group runs on the CPU.
 	void end(std::uint32_t cpu, std::uint64_t cgroup, std::uint64_t time)
@@ -55,10 +55,10 @@ public:
 			return visit(from, to, true);
 		if (const auto found = groups_.find({thread.queue, cgroup}); found != groups_.end()) {
 			const std::deque<Throttle> &all = found->second;
-			for (auto one = std::ranges::upper_bound(all, from, {}, &Throttle::end);
-			     one != all.end() && one->begin < to; ++one) {
-				const std::uint64_t begin = std::max({one->begin, from, thread.queued}),
-						    end = std::min(one->end, to);
+			for (auto throttle = std::ranges::upper_bound(all, from, {}, &Throttle::end);
+			     throttle != all.end() && throttle->begin < to; ++throttle) {
+				const std::uint64_t begin = std::max({throttle->begin, from, thread.queued}),
+						    end = std::min(throttle->end, to);
 				if (begin >= end)
 					continue;
 				if (from < begin)
@@ -72,7 +72,7 @@ public:
 	}
 
 private:
-	static constexpr std::uint64_t still = ~0ull;
+	static constexpr std::uint64_t no_end = ~0ull;
 	static constexpr std::size_t max_groups = 4096, max_kept = 64;
 
 	struct Throttle {
@@ -80,7 +80,7 @@ private:
 	};
 	static void end(std::deque<Throttle> &all, std::uint64_t time)
 	{
-		if (all.back().end == still)
+		if (all.back().end == no_end)
 			all.back().end = time;
 	}
 

@@ -17,18 +17,18 @@ template <class T> class TidTable {
 public:
 	T find(std::int32_t tid) const
 	{
-		const std::size_t number = number_of(tid);
-		const std::size_t page = number / values_per_page;
-		return page < pages_.size() && !pages_[page].empty() ? pages_[page][number % values_per_page] : T();
+		const std::size_t index = index_of(tid);
+		const std::size_t page = index / values_per_page;
+		return page < pages_.size() && !pages_[page].empty() ? pages_[page][index % values_per_page] : T();
 	}
 
 	T &operator[](std::int32_t tid)
 	{
-		const std::size_t number = number_of(tid);
-		std::vector<T> &page = grow_to(pages_, number / values_per_page);
+		const std::size_t index = index_of(tid);
+		std::vector<T> &page = grow_to(pages_, index / values_per_page);
 		if (page.empty())
 			page.resize(values_per_page);
-		return page[number % values_per_page];
+		return page[index % values_per_page];
 	}
 
 	// visit(T &) for all values that have a page.
@@ -50,7 +50,7 @@ public:
 private:
 	static constexpr std::size_t values_per_page = 1024;
 
-	static std::size_t number_of(std::int32_t tid)
+	static std::size_t index_of(std::int32_t tid)
 	{
 		return static_cast<std::size_t>(tid < 0 || tid > largest_tid ? largest_tid : tid);
 	}

@@ -95,10 +95,10 @@ void TimeAccount::leave_unfound(Cpu &cpu) const
 void TimeAccount::skip(Cpu &cpu, std::uint64_t to)
 {
 	if (cpu.accounted < to)
-		add_unknown_runner(cpu, ticks(std::exchange(cpu.accounted, to), to).within);
+		add_unknown_runner(cpu, divide(std::exchange(cpu.accounted, to), to).within);
 }
 
-Ticks TimeAccount::ticks(std::uint64_t from, std::uint64_t to) const
+Ticks TimeAccount::divide(std::uint64_t from, std::uint64_t to) const
 {
 	const std::uint64_t begin = std::clamp(begin_, from, to), end = std::clamp(end_, begin, to);
 	return {begin - from, end - begin, to - end};
@@ -112,7 +112,7 @@ void TimeAccount::ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ti
 
 void TimeAccount::waited(Thread &thread, std::uint64_t from, std::uint64_t to, bool is_throttled) const
 {
-	const Ticks waited = ticks(from, std::max(from, to));
+	const Ticks waited = divide(from, std::max(from, to));
 	for (TimeObserver *observer : observers_)
 		if (waited.within && is_throttled)
 			observer->throttled(thread, std::max(from, begin_), std::min(to, end_));
@@ -124,7 +124,7 @@ void TimeAccount::waited(Thread &thread, std::uint64_t from, std::uint64_t to, b
 
 void TimeAccount::slept(Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker) const
 {
-	const Ticks asleep = ticks(from, to);
+	const Ticks asleep = divide(from, to);
 	add_interval(thread, &Usage::blocked, from, to);
 	thread.so_far.blocked += asleep.all();
 	if (asleep.within)
@@ -136,9 +136,9 @@ void TimeAccount::slept(Thread &thread, std::uint64_t from, std::uint64_t to, co
 // Also divides a wait or a sleep among the cgroups that the thread left during it.
 void TimeAccount::add_interval(Thread &thread, std::uint64_t Usage::*figure, std::uint64_t from, std::uint64_t to) const
 {
-	thread.usage.*figure += ticks(from, to).within;
+	thread.usage.*figure += divide(from, to).within;
 	for (auto stay = thread.left.rbegin(); stay != thread.left.rend() && stay->until > from; ++stay)
-		stay->so_far.*figure += ticks(from, std::min(stay->until, to)).within;
+		stay->so_far.*figure += divide(from, std::min(stay->until, to)).within;
 }
 
 void TimeAccount::move(Thread &thread, std::uint64_t before, std::uint64_t cgroup, std::uint64_t time)
@@ -186,11 +186,11 @@ void TimeAccount::account(Cpu &cpu, std::uint64_t time)
 	std::uint64_t from = std::exchange(cpu.accounted, time);
 	if (cpu.gap_until > from) {
 		const std::uint64_t until = std::min(time, cpu.gap_until);
-		add_unknown_runner(cpu, ticks(from, until).within);
+		add_unknown_runner(cpu, divide(from, until).within);
 		notify_lost(cpu, from, until);
 		from = until;
 	}
-	const Ticks passed = ticks(from, time);
+	const Ticks passed = divide(from, time);
 	if (cpu.is_offline) {
 		cpu.offline += passed.within;
 		from = std::max(from, begin_);
@@ -226,14 +226,14 @@ void TimeAccount::account(Cpu &cpu, std::uint64_t time)
 
 void TimeAccount::fault_never_completed(Thread &thread, Cpu &cpu) const
 {
-	const std::uint64_t of_cpu = std::min(cpu.fault_ticks, cpu.usage[Mode::kernel]);
+	const std::uint64_t kernel_ticks = std::min(cpu.fault_ticks, cpu.usage[Mode::kernel]);
 	if (cpu.selected) {
 		thread.usage[Mode::kernel] -= std::min(cpu.fault_ticks, thread.usage[Mode::kernel]);
 		thread.usage[Mode::unattributed] += cpu.fault_ticks;
 	}
-	cpu.usage[Mode::kernel] -= of_cpu;
+	cpu.usage[Mode::kernel] -= kernel_ticks;
 	cpu.usage[Mode::unattributed] += cpu.fault_ticks;
-	notify_moved(cpu, Mode::kernel, Mode::unattributed, of_cpu);
+	notify_moved(cpu, Mode::kernel, Mode::unattributed, kernel_ticks);
 	cpu.fault_ticks = 0;
 }
 
@@ -249,7 +249,7 @@ void TimeAccount::was_in_kernel(Thread &thread, Cpu &cpu) const
 	}
 }
 
-void TimeAccount::take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const
+void TimeAccount::unattribute_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const
 {
 	const std::uint64_t edge = cpu.user_ticks.within_last(edge_ticks);
 	cpu.usage[Mode::user] -= edge;

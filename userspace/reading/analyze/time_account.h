@@ -41,6 +41,7 @@ public:
 	std::uint64_t last() const { return last_; }
 	std::uint64_t begin() const { return begin_; } // of the window
 	std::uint64_t end() const { return end_; }
+	// Whether states are followed at this time: all probes were attached.
 	bool is_followed(std::uint64_t time) const { return time >= first_ && time <= last_; }
 	bool is_whole() const { return begin_ == first_ && end_ == last_; }
 	void set_last(std::uint64_t time);
@@ -70,9 +71,9 @@ public:
 	void fault_never_completed(Thread &thread, Cpu &cpu) const;
 	// The thread has been in the kernel since it was switched in: a call or a fault since then would have a token.
 	void was_in_kernel(Thread &thread, Cpu &cpu) const;
-	// The kernel's code between the last exit token and user mode, and between that and this entry token, is
-	// outside all brackets: it is not user time.
-	void take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const;
+	// Kernel code runs between the last exit token and user mode, and between that and this entry token: that much
+	// of the user time becomes unattributed.
+	void unattribute_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const;
 
 	void end_window(std::uint64_t time, ThreadTable &threads, const Throttles &throttles);
 	void begin_window(ThreadTable &threads);
@@ -87,7 +88,8 @@ private:
 
 	void add_cpus(std::uint32_t number);
 	Mode mode_of(const Thread &thread) const;
-	Ticks ticks(std::uint64_t from, std::uint64_t to) const;
+	// Into what is before, within and after the window.
+	Ticks divide(std::uint64_t from, std::uint64_t to) const;
 	static void add_unknown_runner(Cpu &cpu, std::uint64_t ticks);
 	static void ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ticks);
 	void add_interval(Thread &thread, std::uint64_t Usage::*figure, std::uint64_t from, std::uint64_t to) const;
