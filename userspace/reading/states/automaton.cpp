@@ -27,7 +27,7 @@ struct Graph {
 	explicit Graph(const Pattern &pattern)
 	{
 		const std::uint32_t end = add(nullptr);
-		first = before(pattern, end);
+		first = prepend(pattern, end);
 		last = end;
 	}
 
@@ -39,8 +39,8 @@ struct Graph {
 		return static_cast<std::uint32_t>(parts.size() - 1);
 	}
 
-	// Adds the part for the pattern followed by `after`; returns its start.
-	std::uint32_t before(const Pattern &pattern, std::uint32_t after)
+	// Adds the parts of the pattern ahead of `after`; returns the first one.
+	std::uint32_t prepend(const Pattern &pattern, std::uint32_t after)
 	{
 		std::uint32_t begin = after;
 		switch (pattern.kind) {
@@ -50,38 +50,38 @@ struct Graph {
 			return begin;
 		case Pattern::Kind::sequence:
 			for (auto child = pattern.children.rbegin(); child != pattern.children.rend(); ++child)
-				begin = before(*child, begin);
+				begin = prepend(*child, begin);
 			return begin;
 		case Pattern::Kind::alternatives: {
 			std::vector<std::uint32_t> begins;
 			for (const Pattern &child : pattern.children)
-				begins.push_back(before(child, after));
+				begins.push_back(prepend(child, after));
 			begin = add(nullptr);
 			parts[begin].next = std::move(begins);
 			return begin;
 		}
 		case Pattern::Kind::repetition:
-			return before_repetition(pattern, after);
+			return prepend_repetition(pattern, after);
 		}
 		return begin;
 	}
 
-	std::uint32_t before_repetition(const Pattern &pattern, std::uint32_t after)
+	std::uint32_t prepend_repetition(const Pattern &pattern, std::uint32_t after)
 	{
 		const Pattern &child = pattern.children.front();
 		std::uint32_t begin = after;
 		if (pattern.max == Pattern::unlimited) {
 			begin = add(nullptr);
-			const std::uint32_t again = before(child, begin);
+			const std::uint32_t again = prepend(child, begin);
 			parts[begin].next = {again, after};
 		}
 		for (std::uint32_t i = pattern.min; pattern.max != Pattern::unlimited && i < pattern.max; ++i) {
-			const std::uint32_t once = before(child, begin);
+			const std::uint32_t once = prepend(child, begin);
 			begin = add(nullptr);
 			parts[begin].next = {once, after};
 		}
 		for (std::uint32_t i = 0; i < pattern.min; ++i)
-			begin = before(child, begin);
+			begin = prepend(child, begin);
 		return begin;
 	}
 
@@ -96,7 +96,7 @@ class Closure {
 public:
 	explicit Closure(const Graph &graph) : graph_(graph), seen_(graph.parts.size()) {}
 
-	Set of(Set from)
+	Set reachable(Set from)
 	{
 		Set reached;
 		++round_;
@@ -158,7 +158,7 @@ Automaton::Automaton(const Pattern &pattern, const Tree &tree)
 			sets.push_back(found->first);
 		return found->second;
 	};
-	place_of(closure.of({graph.first}));
+	place_of(closure.reachable({graph.first}));
 	if (sets.size() == 1) // no text matches
 		sets.emplace_back();
 	for (std::size_t place = 0; place < sets.size(); ++place) {
@@ -168,7 +168,7 @@ Automaton::Automaton(const Pattern &pattern, const Tree &tree)
 			for (const std::uint32_t part : sets[place])
 				if (graph.parts[part].states && (*graph.parts[part].states)[example[column]])
 					reached.push_back(graph.parts[part].next.front());
-			next_.push_back(place_of(closure.of(std::move(reached))));
+			next_.push_back(place_of(closure.reachable(std::move(reached))));
 		}
 	}
 }

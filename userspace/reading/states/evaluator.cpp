@@ -19,7 +19,7 @@ using analyze::Thread;
 Evaluator::Evaluator(const Tree &tree, const analyze::FoldInput &input, const analyze::RecordingInfo &info,
 		     std::uint64_t begin_time, trace::TimeRange whole, const analyze::Scope &scope, RunSink &sink)
     : tree_(tree), sink_(sink), description_(input.description), begin_time_(begin_time),
-      whole_(whole), followed_{std::clamp(input.window.from, whole.from, whole.to),
+      whole_(whole), attached_{std::clamp(input.window.from, whole.from, whole.to),
 			       std::clamp(input.window.to, whole.from, whole.to)},
       begin_(std::clamp(scope.range.from, whole.from, whole.to)),
       end_(scope.range.to < whole.to ? std::max(begin_, scope.range.to + 1) : whole.to),
@@ -54,9 +54,9 @@ Evaluator::Evaluator(const Tree &tree, const analyze::FoldInput &input, const an
 	for (const auto &[stream, end_time] : input.streams)
 		add_stream(stream);
 	if (tree.subject() == Subject::machine) {
-		Followed &fold = follow({}, followed_.from);
-		by_cpu_.push_back(&fold);
-		show(fold);
+		Followed &machine = follow({}, attached_.from);
+		by_cpu_.push_back(&machine);
+		show(machine);
 	}
 }
 
@@ -86,7 +86,7 @@ void Evaluator::add_classes()
 
 void Evaluator::set_window_end(std::uint64_t time)
 {
-	followed_.to = whole_.to = std::max(time, followed_.from);
+	attached_.to = whole_.to = std::max(time, attached_.from);
 	end_ = std::clamp(end_, begin_, whole_.to);
 	fold_.set_last(whole_.to);
 }
@@ -98,7 +98,7 @@ void Evaluator::add_cpu(std::uint32_t number)
 		return;
 	cpus_.push_back(number);
 	if (tree_.subject() == Subject::cpu)
-		cpu_of(number);
+		followed_cpu(number);
 }
 
 void Evaluator::add_stream(const trace::StreamInfo &stream)
@@ -125,25 +125,25 @@ Evaluator::Followed &Evaluator::follow(Who who, std::uint64_t absent_until)
 }
 
 // Null: the CPU is not a subject.
-Evaluator::Followed *Evaluator::cpu_of(std::uint32_t number)
+Evaluator::Followed *Evaluator::followed_cpu(std::uint32_t number)
 {
 	if (number >= fold_.cpus().size() || !fold_.scope().includes_cpu(number))
 		return nullptr;
 	Followed *&found = grow_to(by_cpu_, number);
 	if (!found) {
-		found = &follow({number, nullptr}, followed_.from);
+		found = &follow({number, nullptr}, attached_.from);
 		show(*found);
 	}
 	return found;
 }
 
-Evaluator::Followed *Evaluator::thread_of(const Thread &thread)
+Evaluator::Followed *Evaluator::followed_thread(const Thread &thread)
 {
 	if (thread.tid == 0 || !thread.selected)
 		return nullptr;
 	Followed *&found = by_thread_[&thread];
 	if (!found)
-		found = &follow({0, &thread}, std::max(thread.born, followed_.from));
+		found = &follow({0, &thread}, std::max(thread.born, attached_.from));
 	return found;
 }
 
@@ -223,13 +223,13 @@ const Cpu *Evaluator::cpu_in(const trace::Event &event) const
 void Evaluator::event(const trace::Event &event)
 {
 	if (!threads_)
-		return fold(event);
+		return process(event);
 	running_.tid = threads_->before(event);
-	fold(event);
+	process(event);
 	threads_->after(event);
 }
 
-void Evaluator::fold(const trace::Event &event)
+void Evaluator::process(const trace::Event &event)
 {
 	const EventKind &kind = fold_.kinds()[*event.cls];
 	writer_ = nullptr;
@@ -239,7 +239,7 @@ void Evaluator::fold(const trace::Event &event)
 	fold_.event(event);
 	if (kind.kind == EventMeaning::thread_state)
 		return on_listed(event, kind);
-	if (event.time < followed_.from || event.time > followed_.to)
+	if (event.time < attached_.from || event.time > attached_.to)
 		return;
 	if (kind.kind == EventMeaning::cpu_offline && tree_.subject() == Subject::cpu)
 		return on_offline(event, kind);
@@ -257,18 +257,18 @@ void Evaluator::fold(const trace::Event &event)
 
 void Evaluator::on_machine(const trace::Event &event)
 {
-	Followed &fold = *by_cpu_.front();
-	if (event.time < fold.unknown_until)
+	Followed &machine = *by_cpu_.front();
+	if (event.time < machine.unknown_until)
 		return;
 	knowledge_.set_cpu(cpu_in(event));
-	set(fold, event.time, classify(event));
+	set(machine, event.time, classify(event));
 }
 
 // The CPU has been offline since its last event.
 void Evaluator::on_offline(const trace::Event &event, const EventKind &kind)
 {
 	const auto number = kind.field[0].get<std::uint32_t>(event);
-	Followed *const followed = cpu_of(number);
+	Followed *const followed = followed_cpu(number);
 	if (!followed || event.time < followed->unknown_until || classifier_->uses_event())
 		return;
 	knowledge_.set_cpu(&fold_.cpus()[number]);
@@ -280,7 +280,7 @@ void Evaluator::on_cpu(const trace::Event &event, const EventKind &kind, bool wa
 	const Cpu *cpu = cpu_in(event);
 	if (!cpu && writer_ && writer_->cpu < fold_.cpus().size())
 		cpu = &fold_.cpus()[writer_->cpu];
-	Followed *const followed = cpu ? cpu_of(cpu->number) : nullptr;
+	Followed *const followed = cpu ? followed_cpu(cpu->number) : nullptr;
 	if (!followed || event.time < followed->unknown_until)
 		return;
 	// It was idle until now, without an event that said so.
@@ -329,7 +329,7 @@ void Evaluator::on_threads(const trace::Event &event, const EventKind &kind, con
 
 void Evaluator::on_thread(const trace::Event &event, const Thread &thread, bool ran)
 {
-	Followed *const followed = thread_of(thread);
+	Followed *const followed = followed_thread(thread);
 	if (!followed || event.time < std::max(followed->unknown_until, all_unknown_until_))
 		return;
 	State state = tree_.pause();
@@ -348,15 +348,15 @@ void Evaluator::on_thread(const trace::Event &event, const Thread &thread, bool 
 // The list of threads at the start has their states and CPUs; what it says of a sleeping one has held since the start.
 void Evaluator::on_listed(const trace::Event &event, const EventKind &kind)
 {
-	if (classifier_->uses_event() || event.time > followed_.to)
+	if (classifier_->uses_event() || event.time > attached_.to)
 		return;
-	const std::uint64_t time = std::max(event.time, followed_.from);
+	const std::uint64_t time = std::max(event.time, attached_.from);
 	const Thread *const thread = fold_.thread(kind.field[1].get<std::int32_t>(event));
 	if (!thread || !fold_.is_known(*thread) || thread->state == analyze::State::dead)
 		return;
 	const bool runs = thread->state == analyze::State::running;
 	if (tree_.subject() == Subject::thread) {
-		Followed *const followed = thread_of(*thread);
+		Followed *const followed = followed_thread(*thread);
 		if (!followed || !followed->is_initial)
 			return;
 		knowledge_.set_thread(*thread);
@@ -369,7 +369,7 @@ void Evaluator::on_listed(const trace::Event &event, const EventKind &kind)
 	if (!runs || number >= fold_.cpus().size())
 		return;
 	knowledge_.set_cpu(&fold_.cpus()[number]);
-	Followed *const followed = tree_.subject() == Subject::machine ? by_cpu_.front() : cpu_of(number);
+	Followed *const followed = tree_.subject() == Subject::machine ? by_cpu_.front() : followed_cpu(number);
 	if (followed && time >= followed->unknown_until)
 		set(*followed, time, classify(event));
 }
@@ -411,14 +411,14 @@ void Evaluator::lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
 		known_.erase(std::partition(known_.begin(), known_.end(), is_still_known), known_.end());
 		return;
 	}
-	if (Followed *const followed = tree_.subject() == Subject::machine ? by_cpu_.front() : cpu_of(cpu.number))
+	if (Followed *const followed = tree_.subject() == Subject::machine ? by_cpu_.front() : followed_cpu(cpu.number))
 		lose(*followed, from, to);
 }
 
 void Evaluator::user_event(const Thread &thread, const trace::Event &)
 {
 	writer_ = &thread;
-	knowledge_.see_activities(thread);
+	knowledge_.note_event_of(thread);
 }
 
 void Evaluator::user_gap(const trace::StreamInfo &, std::uint32_t)
@@ -434,7 +434,7 @@ void Evaluator::exchanged(const Thread &one, const Thread &other)
 void Evaluator::finish(std::uint64_t end_time)
 {
 	end_ = std::clamp(end_time, begin_, end_);
-	const std::uint64_t last = std::min(followed_.to, end_time);
+	const std::uint64_t last = std::min(attached_.to, end_time);
 	for (const auto &each : followed_all_) {
 		Followed &followed = *each;
 		// Killed recording: what followed a CPU's last token was not written.
@@ -446,8 +446,8 @@ void Evaluator::finish(std::uint64_t end_time)
 			lose(followed, fold_.cpus()[thread ? thread->cpu : followed.who.cpu].accounted, last);
 		if (last < end_time)
 			set(followed, last, tree_.pause());
-		const bool is_nothing = followed.is_initial && followed.since == end_;
-		if (!is_nothing)
+		const bool is_empty = followed.is_initial && followed.since == end_;
+		if (!is_empty)
 			emit(followed, followed.state, followed.since, end_);
 		followed.since = end_;
 	}

@@ -8,7 +8,7 @@
 // It folds the events (reading/analyze/thread_fold.h), and after each one classifies the subjects that it is about: the
 // machine; the CPU that it was posted on; the thread that ran there, that was switched to or away from, that was woken
 // or created, or that posted it. What the sink gets first is a table (answers/run_lengths/) or a matcher (matcher.h).
-// The events need not come from files: see Source. One thread feeds it.
+// The events need not come from files: see FoldInput. One thread feeds it.
 // Invariants: the runs of a subject follow each other without a gap, adjacent ones differ in their states, and their
 // lengths add up to the window: that part of `whole` which the scope includes. No state is carried across a loss.
 #pragma once
@@ -43,7 +43,7 @@ public:
 	virtual void run(const Run &run) = 0;
 };
 
-// The subject of runs; for the machine both are unset.
+// Which CPU or thread the runs are of; for the machine both are unset.
 struct Who {
 	std::uint32_t cpu = 0;
 	const analyze::Thread *thread = nullptr;
@@ -101,12 +101,12 @@ private:
 
 	void add_cpu(std::uint32_t number);
 	void make_classifier();
-	void fold(const trace::Event &event);
+	void process(const trace::Event &event);
 	State classify(const trace::Event &event) const { return classifier_->classify(event, running_); }
 	bool uses_activities() const;
 	Followed &follow(Who who, std::uint64_t absent_until);
-	Followed *cpu_of(std::uint32_t number);
-	Followed *thread_of(const analyze::Thread &thread);
+	Followed *followed_cpu(std::uint32_t number);
+	Followed *followed_thread(const analyze::Thread &thread);
 	void show(Followed &followed);
 
 	void set(Followed &followed, std::uint64_t time, State state);
@@ -132,7 +132,7 @@ private:
 	RunSink &sink_;
 	const trace::Description &description_;
 	std::uint64_t begin_time_;
-	trace::TimeRange whole_, followed_; // the trace, and while all probes were attached
+	trace::TimeRange whole_, attached_; // what the runs cover; while all probes were attached
 	std::uint64_t begin_ = 0, end_ = 0; // of the window
 	bool is_complete_ = true, is_generic_ctf_ = false;
 	analyze::ThreadFold fold_;

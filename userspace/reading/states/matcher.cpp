@@ -12,7 +12,7 @@ std::uint32_t Matcher::number_before(std::span<const Run> runs, Set after, std::
 		sets_.clear();
 		before_.clear();
 	}
-	std::uint32_t set = number_of(std::move(after));
+	std::uint32_t set = set_number(std::move(after));
 	if (numbers)
 		numbers[runs.size()] = set;
 	for (std::size_t i = runs.size(); i-- > 0;) {
@@ -25,7 +25,7 @@ std::uint32_t Matcher::number_before(std::span<const Run> runs, Set after, std::
 	return set;
 }
 
-std::uint32_t Matcher::number_of(Set set)
+std::uint32_t Matcher::set_number(Set set)
 {
 	const auto [found, is_new] = known_.try_emplace(std::move(set), static_cast<std::uint32_t>(sets_.size()));
 	if (is_new) {
@@ -44,7 +44,7 @@ std::uint32_t Matcher::compute_before(std::uint32_t set, std::uint16_t column)
 		if (automaton_.accepts(next) || is_in(set, next))
 			made[place / 64] |= std::uint64_t{1} << place % 64;
 	}
-	const std::uint32_t number = number_of(std::move(made));
+	const std::uint32_t number = set_number(std::move(made));
 	before_[set * automaton_.columns() + column] = number;
 	return number;
 }

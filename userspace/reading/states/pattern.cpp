@@ -83,7 +83,7 @@ private:
 
 	Pattern repeated(std::size_t depth)
 	{
-		Pattern made = one(depth);
+		Pattern made = atom(depth);
 		for (bool is_first = true;; is_first = false) {
 			const std::size_t begin = at();
 			Pattern repetition;
@@ -95,7 +95,7 @@ private:
 			else if (take_sign('?'))
 				repetition.min = 0;
 			else if (take_sign('{'))
-				counts(repetition);
+				repetition_counts(repetition);
 			else
 				return made;
 			if (!is_first)
@@ -110,24 +110,24 @@ private:
 	}
 
 	// M}, M,}, M,N}
-	void counts(Pattern &repetition)
+	void repetition_counts(Pattern &repetition)
 	{
 		const std::size_t begin = at();
-		repetition.min = repetition.max = count();
+		repetition.min = repetition.max = repetition_count();
 		if (take_sign(','))
-			repetition.max = is_digit(peek()) ? count() : Pattern::unlimited;
+			repetition.max = is_digit(peek()) ? repetition_count() : Pattern::unlimited;
 		if (!take_sign('}'))
 			fail(at(), "a } is missing after a number of repetitions, such as {2,5}");
 		if (repetition.max < repetition.min)
 			fail(begin, "the first number of repetitions is larger than the second");
 	}
-	std::uint32_t count()
+	std::uint32_t repetition_count()
 	{
 		if (!is_digit(peek()))
 			fail(at(), "a number of repetitions is missing, such as {3}");
-		constexpr std::uint32_t most = Pattern::max_repetitions;
+		constexpr std::uint32_t max = Pattern::max_repetitions;
 		const std::uint64_t number =
-		    number_below(most + 1, fmt::format("at most {} repetitions can be asked for", most));
+		    number_below(max + 1, fmt::format("at most {} repetitions can be asked for", max));
 		skip_blanks();
 		return static_cast<std::uint32_t>(number);
 	}
@@ -140,7 +140,7 @@ private:
 		return *number;
 	}
 
-	Pattern one(std::size_t depth)
+	Pattern atom(std::size_t depth)
 	{
 		if (take_sign('(')) {
 			Pattern inner = alternatives(depth + 1);
@@ -151,15 +151,15 @@ private:
 		Pattern made;
 		made.kind = PatternKind::states;
 		if (take_sign('['))
-			made.states = set();
+			made.states = state_set();
 		else if (take_sign('.'))
-			made.states = others(none());
+			made.states = others(no_states());
 		else
-			add_state(made.states = none());
+			add_state(made.states = no_states());
 		return made;
 	}
 
-	std::vector<bool> none() const { return std::vector<bool>(tree_.count()); }
+	std::vector<bool> no_states() const { return std::vector<bool>(tree_.count()); }
 
 	// The tree's other states: PAUSE and unknown only match by name.
 	std::vector<bool> others(std::vector<bool> states) const
@@ -170,10 +170,10 @@ private:
 	}
 
 	// After [
-	std::vector<bool> set()
+	std::vector<bool> state_set()
 	{
 		const bool is_others = take_sign('^');
-		std::vector<bool> states = none();
+		std::vector<bool> states = no_states();
 		const std::size_t begin = at();
 		while (!at_end() && peek() != ']')
 			add_state(states);

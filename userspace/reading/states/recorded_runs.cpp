@@ -72,9 +72,9 @@ void RecordedRuns::read_subjects(const Selected &selected)
 	for (const auto &[number, subject] : recorded_) {
 		if (selected && !selected(subject))
 			continue;
-		Place &place = places_[number];
-		place.number = static_cast<std::uint32_t>(shown_.size());
-		place.until = whole_.from;
+		SubjectRuns &runs = subject_runs_[number];
+		runs.number = static_cast<std::uint32_t>(shown_.size());
+		runs.until = whole_.from;
 		shown_.push_back({subject.cpu, tree_.subject() == states::Subject::thread ? &subject.thread : nullptr});
 	}
 }
@@ -88,42 +88,42 @@ void RecordedRuns::read(RunSink &sink)
 		const trace::Event &event = pull.event();
 		if (event.cls->id != EDC_ID_STATE_RUN && event.cls->id != EDC_ID_STATE_LONG_RUN)
 			continue;
-		const auto found = places_.find(trace::FieldRef(*event.cls, "subject").get<std::uint32_t>(event));
-		if (found != places_.end())
+		const auto found = subject_runs_.find(trace::FieldRef(*event.cls, "subject").get<std::uint32_t>(event));
+		if (found != subject_runs_.end())
 			add(found->second, trace::FieldRef(*event.cls, "state").get<State>(event),
 			    trace::FieldRef(*event.cls, "duration").get(event), sink);
 	}
-	for (auto &[number, place] : places_) {
-		if (place.until < whole_.to)
-			add(place, tree_.unknown(), whole_.to - place.until, sink);
-		pass_on(place, sink);
+	for (auto &[number, runs] : subject_runs_) {
+		if (runs.until < whole_.to)
+			add(runs, tree_.unknown(), whole_.to - runs.until, sink);
+		pass_on(runs, sink);
 	}
 }
 
-void RecordedRuns::add(Place &place, State state, std::uint64_t ticks, RunSink &sink)
+void RecordedRuns::add(SubjectRuns &runs, State state, std::uint64_t ticks, RunSink &sink)
 {
 	state = std::min(state, tree_.unknown());
-	const std::uint64_t from = place.until, to = from + std::min(ticks, whole_.to - from);
-	place.until = to;
-	if (place.last && place.last->state == state) {
-		place.last->to = to;
+	const std::uint64_t from = runs.until, to = from + std::min(ticks, whole_.to - from);
+	runs.until = to;
+	if (runs.last && runs.last->state == state) {
+		runs.last->to = to;
 		return;
 	}
-	pass_on(place, sink);
-	place.last = Run{place.number, state, from, to};
+	pass_on(runs, sink);
+	runs.last = Run{runs.number, state, from, to};
 }
 
 // See Evaluator::emit().
-void RecordedRuns::pass_on(Place &place, RunSink &sink) const
+void RecordedRuns::pass_on(SubjectRuns &runs, RunSink &sink) const
 {
-	if (!place.last)
+	if (!runs.last)
 		return;
-	Run run = *place.last;
-	place.last.reset();
-	const bool is_outside_begin = run.from<begin_, is_outside_end = run.from> end_, is_empty = run.from == run.to;
+	Run run = *runs.last;
+	runs.last.reset();
+	const bool is_outside = begin_ > run.from || run.from > end_, is_empty = run.from == run.to;
 	run.from = std::clamp(run.from, begin_, end_);
 	run.to = std::clamp(run.to, run.from, end_);
-	if (is_empty ? !is_outside_begin && !is_outside_end : run.from != run.to)
+	if (is_empty ? !is_outside : run.from != run.to)
 		sink.run(run);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The recorded run lengths (record --states): from the tokens state_subject and state_run to the runs that an Evaluator
-// would find for the same tree.
+// The recorded run lengths (record --states): reads the tokens state_subject and state_run as the runs that an
+// Evaluator would find for the same tree.
 // RecordedRuns recorded(trace, info, range, selected); recorded.read(sink);
 // A run only has its length: its start follows from the runs before, the first of which starts with the trace; so after
 // a damaged packet the rest is unknown. One thread. All tokens are untrusted. Invariant: as for Evaluator
@@ -46,22 +46,22 @@ public:
 private:
 	static constexpr std::uint32_t none = ~0u;
 
-	struct Place {
+	struct SubjectRuns {
 		std::uint32_t number = none; // index in shown_
 		std::uint64_t until = 0;     // the end of its runs so far
 		std::optional<Run> last;     // not passed on yet
 	};
 
 	void read_subjects(const Selected &selected);
-	void add(Place &place, State state, std::uint64_t ticks, RunSink &sink);
-	void pass_on(Place &place, RunSink &sink) const;
+	void add(SubjectRuns &runs, State state, std::uint64_t ticks, RunSink &sink);
+	void pass_on(SubjectRuns &runs, RunSink &sink) const;
 
 	trace::Trace &trace_;
 	const Tree tree_;
 	trace::TimeRange whole_;
 	std::uint64_t begin_ = 0, end_ = 0;
-	std::map<std::uint32_t, Subject> recorded_; // by number
-	std::map<std::uint32_t, Place> places_;     // of selected subjects
+	std::map<std::uint32_t, Subject> recorded_;         // by number
+	std::map<std::uint32_t, SubjectRuns> subject_runs_; // of selected subjects
 	std::vector<Who> shown_;
 };
 

@@ -61,7 +61,7 @@ std::vector<Enumeration::Label> calls_of(const trace::Description &description)
 	return {};
 }
 
-bool is_of(Known known, Subject subject)
+bool applies_to(Known known, Subject subject)
 {
 	switch (known) {
 	case Known::state:
@@ -89,7 +89,7 @@ bool is_field_of_another_tracer(const trace::Description &description, const std
 // Why the trace never has it, or "".
 std::string lacking(Known known, const std::string &name, Subject subject, const Recorded &recorded)
 {
-	if (!is_of(known, subject))
+	if (!applies_to(known, subject))
 		return fmt::format("{} is not known in a tree of a {}: it is in trees of a {}", name,
 				   subject_name(subject),
 				   known == Known::blocked_on                        ? "thread"
@@ -182,9 +182,9 @@ filter::KnownNames known_names(Subject subject, const Recorded &recorded, const 
 	return names;
 }
 
-filter::Knowledge::Answer SubjectKnowledge::find_number(std::uint32_t place, std::uint64_t &value)
+filter::Knowledge::Answer SubjectKnowledge::find_number(std::uint32_t index, std::uint64_t &value)
 {
-	switch (static_cast<Known>(place)) {
+	switch (static_cast<Known>(index)) {
 	case Known::state:
 		return state(value);
 	case Known::mode:
@@ -200,7 +200,7 @@ filter::Knowledge::Answer SubjectKnowledge::find_number(std::uint32_t place, std
 		if (!thread_)
 			return Answer::unknown;
 		value = static_cast<std::uint64_t>(
-		    std::max(static_cast<Known>(place) == Known::tid ? thread_->tid : thread_->tgid, 0));
+		    std::max(static_cast<Known>(index) == Known::tid ? thread_->tid : thread_->tgid, 0));
 		return Answer::known;
 	case Known::running:
 		return cpus_in_use(false, value);
@@ -211,9 +211,9 @@ filter::Knowledge::Answer SubjectKnowledge::find_number(std::uint32_t place, std
 	}
 }
 
-filter::Knowledge::Answer SubjectKnowledge::find_text(std::uint32_t place, std::string_view &value)
+filter::Knowledge::Answer SubjectKnowledge::find_text(std::uint32_t index, std::string_view &value)
 {
-	switch (static_cast<Known>(place)) {
+	switch (static_cast<Known>(index)) {
 	case Known::activity:
 		return activity(false, value);
 	case Known::outer_activity:

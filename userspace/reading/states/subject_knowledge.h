@@ -55,7 +55,8 @@ public:
 
 	// Before the first event, if a condition asks for activities.
 	void set_tracker(const activities::Tracker &tracker) { tracker_ = &tracker; }
-	// The CPU; for the machine, the event's. `is_idle`: as it was before it was known to be idle.
+	// The CPU; for the machine, the event's. `is_idle`: the CPU as it was earlier, when it was
+	// idle without a token that said so.
 	void set_cpu(const analyze::Cpu *cpu, bool is_idle = false)
 	{
 		cpu_ = cpu;
@@ -64,17 +65,18 @@ public:
 	}
 	void set_thread(const analyze::Thread &thread) { thread_ = &thread; }
 
-	// Events of programs were lost: a thread's activities are unknown until its next event.
+	// Events of programs were lost: the activities of each thread are unknown until its next event.
 	void lose_activities() { ++losses_; }
-	void see_activities(const analyze::Thread &thread)
+	// A program's event of this thread.
+	void note_event_of(const analyze::Thread &thread)
 	{
 		if (losses_)
 			seen_[&thread] = losses_;
 	}
 
 private:
-	Answer find_number(std::uint32_t place, std::uint64_t &value) override;
-	Answer find_text(std::uint32_t place, std::string_view &value) override;
+	Answer find_number(std::uint32_t index, std::uint64_t &value) override;
+	Answer find_text(std::uint32_t index, std::string_view &value) override;
 	Answer state(std::uint64_t &value) const;
 	Answer mode(std::uint64_t &value) const;
 	Answer call(std::uint64_t &value) const;

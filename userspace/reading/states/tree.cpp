@@ -152,7 +152,7 @@ private:
 			const std::vector<std::uint32_t> below = std::exchange(copy.children, {});
 			const std::uint32_t index = append(std::move(copy), parent);
 			if (below.empty())
-				give_state(index);
+				assign_state(index);
 			else
 				add_children(written, below, index, written[child].line);
 		}
@@ -161,7 +161,7 @@ private:
 		rest.line = line;
 		const std::uint32_t index = append(std::move(rest), parent);
 		if (parent != Node::none)
-			give_state(index);
+			assign_state(index);
 	}
 
 	std::uint32_t append(Node node, std::uint32_t parent)
@@ -174,7 +174,7 @@ private:
 		return index;
 	}
 
-	void give_state(std::uint32_t node)
+	void assign_state(std::uint32_t node)
 	{
 		tree_.nodes_[node].state = static_cast<State>(tree_.leaves_.size());
 		tree_.leaves_.push_back(node);
@@ -205,8 +205,8 @@ std::string Tree::path(State state) const
 
 std::string Tree::path_of_node(std::uint32_t node) const
 {
-	const Node &it = nodes_[node];
-	return it.parent == Node::none ? it.name : path_of_node(it.parent) + '/' + it.name;
+	const Node &current = nodes_[node];
+	return current.parent == Node::none ? current.name : path_of_node(current.parent) + '/' + current.name;
 }
 
 std::vector<State> Tree::states_of(std::string_view path) const
