@@ -350,7 +350,7 @@ TEST_CASE("symbols: packed names come back, and others are passed over")
 	PackedFrames packed;
 	packed.in_files = {{0, 0xffff000000001000, {{"vfs_read", ""}}, "[ext4]"},
 			   {3, 4660, {{"main", "slow.c:42"}, {"a\"b\n (inlined)", ""}}, ""}};
-	packed.made = {{77, {0x1000, 16, 5, "step"}}};
+	packed.jit = {{77, {0x1000, 16, 5, "step"}}};
 	const PackedFrames again = parse_packed_frames(
 	    "x\n[1]\n{}\n{\"file\": 3}\n{\"at\": 1, \"frames\": [[\"a\", \"\"]]}\n" + packed_frames_text(packed));
 	CHECK(packed_frames_text(again) == packed_frames_text(packed));
@@ -358,8 +358,8 @@ TEST_CASE("symbols: packed names come back, and others are passed over")
 	CHECK(again.in_files[0].module == "[ext4]");
 	CHECK(again.in_files[1].frames[0].line == "slow.c:42");
 	CHECK(again.in_files[1].frames[1].function == "a\"b\n (inlined)");
-	REQUIRE(again.made.size() == 1);
-	CHECK(again.made[0].function.since == 5);
+	REQUIRE(again.jit.size() == 1);
+	CHECK(again.jit[0].function.since == 5);
 }
 
 } // namespace test_symbols

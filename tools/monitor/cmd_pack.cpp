@@ -42,7 +42,7 @@ int run_pack(const PackArguments &arguments)
 	reports::print_missing(folded.stacks->symbolizer());
 	print_problems(trace.problems());
 	fmt::print("{}: the names of {} addresses are in the trace now, {} kB\n", printable(arguments.directory),
-		   found.in_files.size() + found.made.size(), (text.size() + 999) / 1000);
+		   found.in_files.size() + found.jit.size(), (text.size() + 999) / 1000);
 	return trace.problems().empty() ? 0 : 1;
 }
 

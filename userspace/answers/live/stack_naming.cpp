@@ -147,7 +147,7 @@ bool StackNaming::forget_made()
 {
 	if (Clock::now() - made_read_ < between_readings)
 		return false;
-	symbolizer_->forget_made_by(newest_->process);
+	symbolizer_->forget_jit_functions(newest_->process);
 	made_read_ = Clock::now();
 	return true;
 }
@@ -157,7 +157,7 @@ void StackNaming::forget(std::uint64_t before)
 	symbolizer_->code().forget_before(before);
 	for (; !ended_.empty() && ended_.front().time <= before; ended_.pop_front()) {
 		symbolizer_->code().ended(ended_.front().process, ended_.front().time);
-		symbolizer_->forget_made_by(ended_.front().process);
+		symbolizer_->forget_jit_functions(ended_.front().process);
 	}
 	symbolizer_->forget_above(max_names, max_functions);
 }

@@ -19,7 +19,7 @@ constexpr std::size_t min_look_back = 256; // changes
 constexpr std::size_t max_assumed = 64;    // ranges of a file
 
 // Bytes from pairs of hexadecimal digits, up to the first invalid pair.
-std::string bytes_of(const std::string &hex)
+std::string from_hex(const std::string &hex)
 {
 	std::string bytes;
 	for (std::size_t at = 0; at + 2 <= hex.size(); at += 2) {
@@ -32,7 +32,7 @@ std::string bytes_of(const std::string &hex)
 	return bytes;
 }
 
-analyze::MappingToken part_of(const analyze::MappingToken &whole, std::uint64_t start, std::uint64_t end)
+analyze::MappingToken clipped(const analyze::MappingToken &whole, std::uint64_t start, std::uint64_t end)
 {
 	analyze::MappingToken part = whole;
 	part.offset += start - whole.start;
@@ -77,7 +77,7 @@ CodeList parse_code_list(const std::string &untrusted_text)
 		CodeFile &file = list.files[static_cast<std::uint32_t>(number(entry["file"]))];
 		file = {}; // a later line replaces it
 		file.path =
-		    entry.contains("path_bytes") ? bytes_of(text(entry["path_bytes"])) : text(member(entry, "path"));
+		    entry.contains("path_bytes") ? from_hex(text(entry["path_bytes"])) : text(member(entry, "path"));
 		file.build_id = text(member(entry, "build_id"));
 		file.size = number(member(entry, "size"));
 		file.modified_ns = static_cast<std::int64_t>(number(member(entry, "modified_ns")));
@@ -100,13 +100,13 @@ void CodeMap::add(const analyze::MappingToken &change)
 	}
 	++size_;
 	by_process_[change.process].changes.push_back(change);
-	new_.insert(change.process);
-	long_.insert(change.process);
+	unsorted_.insert(change.process);
+	untrimmed_.insert(change.process);
 }
 
 void CodeMap::finish()
 {
-	for (const std::int32_t process : std::exchange(new_, {})) {
+	for (const std::int32_t process : std::exchange(unsorted_, {})) {
 		History &history = by_process_[process];
 		std::ranges::stable_sort(history.changes, {}, &analyze::MappingToken::time);
 		take_snapshots(history);
@@ -135,17 +135,17 @@ void CodeMap::map(std::map<std::uint64_t, Range> &ranges, const analyze::Mapping
 	ranges[added.start] = {added.end, change};
 }
 
-void CodeMap::add_change(Snapshot &to, const analyze::MappingToken &change, std::size_t place)
+void CodeMap::add_change(Snapshot &to, const analyze::MappingToken &change, std::size_t index)
 {
 	if (change.change == EDC_MAPPING_EXEC || change.change == EDC_MAPPING_COPIED) {
 		to.ranges.clear();
 		to.copied_at.reset();
 		if (change.change == EDC_MAPPING_COPIED)
-			to.copied_at = place;
+			to.copied_at = index;
 	} else {
-		map(to.ranges, change, place);
+		map(to.ranges, change, index);
 	}
-	to.changes = place + 1;
+	to.changes = index + 1;
 }
 
 void CodeMap::take_snapshots(History &history)
@@ -180,14 +180,14 @@ std::vector<analyze::MappingToken> CodeMap::mapped_at(std::int32_t process, std:
 		for (std::size_t i = 0; i < all.size(); ++i)
 			map(with_copy.ranges, all[i], i);
 		for (const auto &[start, range] : now.ranges) {
-			all.push_back(part_of(changes[range.change], start, range.end));
+			all.push_back(clipped(changes[range.change], start, range.end));
 			map(with_copy.ranges, all.back(), all.size() - 1);
 		}
 		for (const auto &[start, range] : with_copy.ranges)
-			mapped.push_back(part_of(all[range.change], start, range.end));
+			mapped.push_back(clipped(all[range.change], start, range.end));
 	} else {
 		for (const auto &[start, range] : now.ranges)
-			mapped.push_back(part_of(changes[range.change], start, range.end));
+			mapped.push_back(clipped(changes[range.change], start, range.end));
 	}
 	return mapped;
 }
@@ -195,7 +195,7 @@ std::vector<analyze::MappingToken> CodeMap::mapped_at(std::int32_t process, std:
 void CodeMap::forget_before(std::uint64_t time)
 {
 	std::map<std::int32_t, std::vector<analyze::MappingToken>> kept;
-	std::erase_if(long_, [&](std::int32_t process) {
+	std::erase_if(untrimmed_, [&](std::int32_t process) {
 		const std::vector<analyze::MappingToken> &changes = by_process_[process].changes;
 		const auto later = std::ranges::upper_bound(changes, time, {}, &analyze::MappingToken::time);
 		if (later == changes.begin())
@@ -223,11 +223,11 @@ void CodeMap::ended(std::int32_t process, std::uint64_t time)
 		return;
 	size_ -= known->second.changes.size();
 	by_process_.erase(known);
-	new_.erase(process);
-	long_.erase(process);
+	unsorted_.erase(process);
+	untrimmed_.erase(process);
 }
 
-std::optional<CodeMap::Place> CodeMap::find(std::int32_t process, std::uint64_t time, std::uint64_t address) const
+std::optional<CodeMap::Location> CodeMap::find(std::int32_t process, std::uint64_t time, std::uint64_t address) const
 {
 	for (int ancestors = 0; ancestors < max_ancestors; ++ancestors) {
 		const auto known = by_process_.find(process);
@@ -238,8 +238,8 @@ std::optional<CodeMap::Place> CodeMap::find(std::int32_t process, std::uint64_t 
 		auto at = static_cast<std::size_t>(later - changes.begin());
 		const auto after = std::ranges::upper_bound(snapshots, at, {}, &Snapshot::changes);
 		const Snapshot *snapshot = after == snapshots.begin() ? nullptr : &*std::prev(after);
-		const auto place = [&](const analyze::MappingToken &in) {
-			return Place{in.file, address - in.start + (in.file ? in.offset : 0), in.process};
+		const auto location_in = [&](const analyze::MappingToken &in) {
+			return Location{in.file, address - in.start + (in.file ? in.offset : 0), in.process};
 		};
 		std::optional<std::size_t> copied_at;
 		for (; !copied_at && at > (snapshot ? snapshot->changes : 0); --at) {
@@ -249,12 +249,12 @@ std::optional<CodeMap::Place> CodeMap::find(std::int32_t process, std::uint64_t 
 			if (change.change == EDC_MAPPING_COPIED)
 				copied_at = at - 1;
 			else if (address >= change.start && address < change.end)
-				return place(change);
+				return location_in(change);
 		}
 		if (!copied_at && snapshot) {
 			const auto next = snapshot->ranges.upper_bound(address);
 			if (next != snapshot->ranges.begin() && address < std::prev(next)->second.end)
-				return place(changes[std::prev(next)->second.change]);
+				return location_in(changes[std::prev(next)->second.change]);
 			copied_at = snapshot->copied_at;
 		}
 		if (!copied_at)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which file a process had mapped at an address at some time: from the `mapping` tokens of a trace (card.h) and the
-// list of files, .monitor/files. Asked by symbolizer.cpp after the last event.
+// list of files, .monitor/files. symbolizer.cpp looks addresses up after the last event.
 // Both inputs are untrusted. Changes come in any order; each has its time.
 #pragma once
 
@@ -54,7 +54,7 @@ public:
 	// Called before find().
 	void finish();
 
-	// For a running recording: further changes are dropped and counted.
+	// For a running recording: changes beyond this number are dropped and counted.
 	void limit(std::size_t max_changes) { max_changes_ = max_changes; }
 	// After finish(): find() will not be called for earlier times, so only the mappings at this time are kept.
 	void forget_before(std::uint64_t time);
@@ -64,12 +64,12 @@ public:
 	std::size_t size() const { return size_; } // number of changes
 	std::uint64_t left_out() const { return left_out_; }
 
-	struct Place {
+	struct Location {
 		std::uint32_t file = 0;   // 0: none
 		std::uint64_t offset = 0; // in the file; without a file, from the mapping's start
 		std::int32_t process = 0; // that made the mapping: this one, or an ancestor
 	};
-	std::optional<Place> find(std::int32_t process, std::uint64_t time, std::uint64_t address) const;
+	std::optional<Location> find(std::int32_t process, std::uint64_t time, std::uint64_t address) const;
 
 private:
 	struct Range {
@@ -88,12 +88,12 @@ private:
 		std::vector<Snapshot> snapshots;
 	};
 	static void take_snapshots(History &history);
-	static void add_change(Snapshot &to, const analyze::MappingToken &change, std::size_t place);
+	static void add_change(Snapshot &to, const analyze::MappingToken &change, std::size_t index);
 	static void map(std::map<std::uint64_t, Range> &ranges, const analyze::MappingToken &added, std::size_t change);
 	std::vector<analyze::MappingToken> mapped_at(std::int32_t process, std::uint64_t time, int ancestors) const;
 
 	std::unordered_map<std::int32_t, History> by_process_;
-	std::set<std::int32_t> new_, long_; // processes with changes since finish(), since forget_before()
+	std::set<std::int32_t> unsorted_, untrimmed_; // processes with changes since finish(), since forget_before()
 	std::size_t size_ = 0, max_changes_ = ~std::size_t(0);
 	std::uint64_t left_out_ = 0;
 };

@@ -164,7 +164,7 @@ struct AnswerHeader {
 			functions.emplace(file, common);
 		std::vector<std::string> tried_paths;
 		const std::vector<SourceFrame> frames = functions->find(address, tried_paths);
-		if (!functions->is_read())
+		if (!functions->is_readable())
 			::_exit(1);
 		AnswerHeader header;
 		std::string answer;
@@ -224,13 +224,13 @@ bool DebugInfo::start()
 	int ends[2];
 	if (!file_ || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return false;
-	Fd ours(ends[0]), its(ends[1]);
+	Fd own_end(ends[0]), child_end(ends[1]);
 	process_ = ::fork();
 	if (process_ == 0) {
-		ours.reset();
-		serve(file_.get(), common_.get(), its.get());
+		own_end.reset();
+		serve(file_.get(), common_.get(), child_end.get());
 	}
-	socket_ = std::move(ours);
+	socket_ = std::move(own_end);
 	if (process_ > 0)
 		Helpers::add(process_);
 	return process_ > 0;

@@ -43,7 +43,7 @@ std::uint64_t end_of(const Function &function)
 }
 
 // A local label in assembly named after the function: "fill.loop".
-bool is_place_of(std::string_view function, std::string_view name)
+bool is_local_label_of(std::string_view function, std::string_view name)
 {
 	return !function.empty() && name.size() > function.size() && name.starts_with(function) &&
 	       name[function.size()] == '.';
@@ -61,15 +61,15 @@ std::vector<Function> functions_of(const ElfImage &image, bool &has_all)
 	if (!has_all) {
 		for (const FunctionExtent &unnamed : function_extents(image))
 			functions.push_back({unnamed.address, unnamed.size, ""});
-		if (const auto of_go = GoFunctions::of(image))
-			for (const GoFunction &function : of_go->all())
+		if (const auto go_functions = GoFunctions::of(image))
+			for (const GoFunction &function : go_functions->all())
 				functions.push_back({function.address, function.size, std::string(function.name)});
 	}
 	if (!symbols || symbols->link >= image.sections().size())
 		return functions;
 	const std::vector<std::byte> table = image.content(*symbols, max_table_bytes);
 	const std::vector<std::byte> text = image.content(image.sections()[symbols->link], max_text_bytes);
-	std::size_t left_of_names = max_all_names; // names may overlap in the file
+	std::size_t name_bytes_left = max_all_names; // names may overlap in the file
 	for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= table.size(); at += sizeof(Elf64_Sym)) {
 		const auto symbol = load<Elf64_Sym>(table.data() + at);
 		const bool has_no_type = is_label(symbol, image.sections());
@@ -77,7 +77,7 @@ std::vector<Function> functions_of(const ElfImage &image, bool &has_all)
 			continue;
 		const char *name = reinterpret_cast<const char *>(text.data()) + symbol.st_name;
 		const std::size_t size = ::strnlen(name, std::min(text.size() - symbol.st_name, max_name));
-		if ((left_of_names -= std::min(left_of_names, size)) == 0)
+		if ((name_bytes_left -= std::min(name_bytes_left, size)) == 0)
 			break;
 		if (!has_no_type || (size > 0 && *name != '.' && *name != '$')) // the assembler's own labels
 			functions.push_back({symbol.st_value, symbol.st_size, std::string(name, size), has_no_type});
@@ -119,18 +119,18 @@ FunctionTable::FunctionTable(std::vector<Function> functions) : functions_(std::
 	});
 	const auto same = [](const Function &a, const Function &b) { return a.address == b.address; };
 	functions_.erase(std::unique(functions_.begin(), functions_.end(), same), functions_.end());
-	drop_places();
-	find_around();
+	drop_local_labels();
+	find_enclosing();
 }
 
 // Drops labels within a function.
-void FunctionTable::drop_places()
+void FunctionTable::drop_local_labels()
 {
 	std::uint64_t end = 0;
 	std::size_t kept = 0;
 	for (Function &function : functions_) {
-		const std::string_view last = kept ? functions_[kept - 1].name : std::string_view();
-		if (function.is_label && (function.address < end || is_place_of(last, function.name)))
+		const std::string_view previous = kept ? functions_[kept - 1].name : std::string_view();
+		if (function.is_label && (function.address < end || is_local_label_of(previous, function.name)))
 			continue;
 		end = std::max(end, end_of(function));
 		if (&functions_[kept] != &function)
@@ -140,14 +140,14 @@ void FunctionTable::drop_places()
 	functions_.resize(kept);
 }
 
-void FunctionTable::find_around()
+void FunctionTable::find_enclosing()
 {
 	std::vector<std::uint32_t> open; // functions that may extend to here
-	around_.reserve(functions_.size());
+	enclosing_.reserve(functions_.size());
 	for (std::uint32_t i = 0; i < functions_.size(); ++i) {
 		while (!open.empty() && end_of(functions_[open.back()]) <= functions_[i].address)
 			open.pop_back();
-		around_.push_back(open.empty() ? none : open.back());
+		enclosing_.push_back(open.empty() ? none : open.back());
 		if (functions_[i].size)
 			open.push_back(i);
 	}
@@ -159,7 +159,7 @@ const Function *FunctionTable::find(std::uint64_t address) const
 	auto at = static_cast<std::uint32_t>(after - functions_.begin() - 1);
 	if (after == functions_.begin())
 		return nullptr;
-	for (unsigned i = 0; i < max_around && at != none; ++i, at = around_[at]) {
+	for (unsigned i = 0; i < max_enclosing && at != none; ++i, at = enclosing_[at]) {
 		const Function &function = functions_[at];
 		const std::uint64_t size = function.size ? function.size : max_unsized;
 		if (address - function.address < size)

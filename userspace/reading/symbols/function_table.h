@@ -28,13 +28,13 @@ public:
 	std::size_t size() const { return functions_.size(); }
 
 private:
-	static constexpr unsigned max_around = 64;
+	static constexpr unsigned max_enclosing = 64;
 	static constexpr std::uint32_t none = ~std::uint32_t{0};
-	void drop_places();
-	void find_around();
+	void drop_local_labels();
+	void find_enclosing();
 
-	std::vector<Function> functions_;   // by address
-	std::vector<std::uint32_t> around_; // of each: the function within which it begins, or none
+	std::vector<Function> functions_;      // by address
+	std::vector<std::uint32_t> enclosing_; // for each: the function within which it begins, or none
 };
 
 // From .symtab or, without it, from .dynsym, Go's table, and starts of other functions. `has_all`: .symtab was there.

@@ -27,10 +27,10 @@ namespace fs = std::filesystem;
 
 namespace monitor::symbols {
 
-// Addresses [low, high) of a unit, a function or an inlined instance.
+// Addresses [low, high) of a unit, a function or an inlined instance: the one with this index.
 struct Range {
 	std::uint64_t low, high;
-	std::size_t of;
+	std::size_t index;
 };
 
 namespace {
@@ -38,13 +38,13 @@ namespace {
 constexpr int max_depth = 1000; // of nested entries
 
 // The addresses of an entry; false: it has none.
-bool add_ranges(Dwarf_Die &entry, std::size_t of, std::vector<Range> &ranges)
+bool add_ranges(Dwarf_Die &entry, std::size_t index, std::vector<Range> &ranges)
 {
 	const std::size_t before = ranges.size();
 	Dwarf_Addr base, low, high;
 	for (std::ptrdiff_t next = 0; (next = dwarf_ranges(&entry, next, &base, &low, &high)) > 0;)
 		if (low < high)
-			ranges.push_back({low, high, of});
+			ranges.push_back({low, high, index});
 	return ranges.size() > before;
 }
 
@@ -146,8 +146,8 @@ std::optional<fs::path> path_in(Dwarf_Die &entry, std::initializer_list<unsigned
 	return {};
 }
 
-// Where libdw looks for the unit that a skeleton refers to.
-std::vector<fs::path> paths_of_rest(const fs::path &file, Dwarf_Die &skeleton)
+// Where libdw looks for the split unit that a skeleton refers to.
+std::vector<fs::path> split_unit_paths(const fs::path &file, Dwarf_Die &skeleton)
 {
 	std::vector<fs::path> paths;
 	if (const auto name = path_in(skeleton, {DW_AT_dwo_name, DW_AT_GNU_dwo_name})) {
@@ -164,16 +164,16 @@ std::vector<fs::path> paths_of_rest(const fs::path &file, Dwarf_Die &skeleton)
 // A named pipe would block libdw until its other end is opened.
 bool are_readable(const std::vector<fs::path> &paths)
 {
-	bool is_any_there = false;
+	bool any_exists = false;
 	for (const fs::path &path : paths) {
 		struct stat status {};
 		if (::stat(path.c_str(), &status) < 0)
 			continue;
 		if (!S_ISREG(status.st_mode))
 			return false;
-		is_any_there = true;
+		any_exists = true;
 	}
-	return is_any_there;
+	return any_exists;
 }
 
 std::vector<std::string> texts_of(const std::vector<fs::path> &paths)
@@ -216,7 +216,7 @@ struct InlinedFunctions::Tables {
 	bool begin(int file, int common_file);
 	void list_units();
 	void list(Unit &unit, std::vector<std::string> &tried_paths);
-	Dwarf_Die rest_of(Unit &unit, std::vector<std::string> &tried_paths);
+	Dwarf_Die split_unit(Unit &unit, std::vector<std::string> &tried_paths);
 	void list(Function &function);
 	void list_inside(Dwarf_Die &in, Function &function, int depth);
 	static std::string line_at(Unit &unit, std::uint64_t address);
@@ -248,26 +248,26 @@ void InlinedFunctions::Tables::list_units()
 	std::ranges::sort(ranges, {}, &Range::low);
 }
 
-// The unit that a skeleton stands for; the skeleton itself if that is not found, as it may have inlined functions, too.
-Dwarf_Die InlinedFunctions::Tables::rest_of(Unit &unit, std::vector<std::string> &tried_paths)
+// The split unit of a skeleton; if it is not found the skeleton itself, which may have inlined functions, too.
+Dwarf_Die InlinedFunctions::Tables::split_unit(Unit &unit, std::vector<std::string> &tried_paths)
 {
-	const std::vector<fs::path> paths = paths_of_rest(path, unit.entry);
-	Dwarf_Die rest{};
+	const std::vector<fs::path> paths = split_unit_paths(path, unit.entry);
+	Dwarf_Die split{};
 	if (are_readable(paths))
-		dwarf_cu_info(unit.entry.cu, nullptr, nullptr, nullptr, &rest, nullptr, nullptr, nullptr);
-	if (!rest.cu) {
+		dwarf_cu_info(unit.entry.cu, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr);
+	if (!split.cu) {
 		tried_paths = texts_of(paths);
 		return unit.entry;
 	}
-	is_cut |= is_still_compressed(*dwarf_getelf(dwarf_cu_getdwarf(rest.cu)));
-	return rest;
+	is_cut |= is_still_compressed(*dwarf_getelf(dwarf_cu_getdwarf(split.cu)));
+	return split;
 }
 
 void InlinedFunctions::Tables::list(Unit &unit, std::vector<std::string> &tried_paths)
 {
 	if (std::exchange(unit.is_listed, true))
 		return;
-	Dwarf_Die entry = unit.is_skeleton ? rest_of(unit, tried_paths) : unit.entry;
+	Dwarf_Die entry = unit.is_skeleton ? split_unit(unit, tried_paths) : unit.entry;
 	std::vector<Dwarf_Die> entries;
 	list_functions(entry, entries, unit.ranges, 0);
 	std::ranges::sort(unit.ranges, {}, &Range::low);
@@ -335,7 +335,7 @@ InlinedFunctions::InlinedFunctions(int file, int common)
 
 InlinedFunctions::~InlinedFunctions() = default;
 
-bool InlinedFunctions::is_read() const
+bool InlinedFunctions::is_readable() const
 {
 	return tables_ && !tables_->is_cut;
 }
@@ -345,13 +345,13 @@ std::vector<SourceFrame> InlinedFunctions::find(std::uint64_t address, std::vect
 	const Range *in_unit = tables_ ? range_at(tables_->ranges, address) : nullptr;
 	if (!in_unit)
 		return {};
-	Tables::Unit &unit = tables_->units[in_unit->of];
+	Tables::Unit &unit = tables_->units[in_unit->index];
 	tables_->list(unit, tried_paths);
 	const Range *range = range_at(unit.ranges, address);
 	std::vector<SourceFrame> frames;
 	std::vector<Tables::Function> *functions = &unit.functions;
 	while (range && frames.size() < max_depth) {
-		Tables::Function &function = (*functions)[range->of];
+		Tables::Function &function = (*functions)[range->index];
 		if (!frames.empty())
 			frames.back().line = Tables::line_of_call(function);
 		frames.push_back({name_of(function.entry), ""});
@@ -376,7 +376,7 @@ const bool InlinedFunctions::is_available = false;
 InlinedFunctions::InlinedFunctions(int, int) {}
 InlinedFunctions::~InlinedFunctions() = default;
 
-bool InlinedFunctions::is_read() const
+bool InlinedFunctions::is_readable() const
 {
 	return false;
 }

@@ -25,7 +25,7 @@ public:
 	InlinedFunctions(const InlinedFunctions &) = delete;
 
 	// False: it is damaged, or needs more memory than allowed.
-	bool is_read() const;
+	bool is_readable() const;
 	// See DebugInfo::find(). `tried_paths`: where the split unit of the address was not found, once per unit.
 	std::vector<SourceFrame> find(std::uint64_t address, std::vector<std::string> &tried_paths);
 

@@ -19,11 +19,11 @@ constexpr std::uint32_t dump_magic = 0x4A695444;
 constexpr std::uint32_t record_load = 0, record_move = 1;
 constexpr std::uint64_t flag_arch_timestamp = 1;
 
-struct DumpHead {
+struct DumpHeader {
 	std::uint32_t magic, version, total_size, elf_mach, pad, pid;
 	std::uint64_t timestamp, flags;
 };
-struct RecordHead {
+struct RecordHeader {
 	std::uint32_t id, total_size;
 	std::uint64_t timestamp;
 };
@@ -36,7 +36,7 @@ struct Move {
 	std::uint64_t vma, old_code_addr, new_code_addr, code_size, code_index;
 };
 
-template <class T> bool take(std::span<const std::byte> bytes, T &value)
+template <class T> bool read_struct(std::span<const std::byte> bytes, T &value)
 {
 	if (bytes.size() < sizeof value)
 		return false;
@@ -92,32 +92,32 @@ void JitFunctions::add_map(std::string_view text)
 void JitFunctions::add_dump(std::span<const std::byte> bytes,
 			    const std::function<std::uint64_t(std::uint64_t)> &ticks_of)
 {
-	DumpHead head;
-	if (!take(bytes, head) || head.magic != dump_magic || head.total_size < sizeof head ||
-	    head.total_size > bytes.size())
+	DumpHeader header;
+	if (!read_struct(bytes, header) || header.magic != dump_magic || header.total_size < sizeof header ||
+	    header.total_size > bytes.size())
 		return;
-	bytes = bytes.subspan(head.total_size);
-	const auto time_of = [&](const RecordHead &record) -> std::uint64_t {
-		if (head.flags & flag_arch_timestamp)
+	bytes = bytes.subspan(header.total_size);
+	const auto time_of = [&](const RecordHeader &record) -> std::uint64_t {
+		if (header.flags & flag_arch_timestamp)
 			return record.timestamp;
 		return ticks_of ? ticks_of(record.timestamp) : 0;
 	};
 	std::unordered_map<std::uint64_t, std::string> names; // by code_index
 	std::vector<JitFunction> found;
 	MemoryShare share; // of found functions, until they are added
-	RecordHead record;
-	while (take(bytes, record) && record.total_size >= sizeof record && record.total_size <= bytes.size()) {
+	RecordHeader record;
+	while (read_struct(bytes, record) && record.total_size >= sizeof record && record.total_size <= bytes.size()) {
 		const std::span<const std::byte> content =
 		    bytes.subspan(sizeof record, record.total_size - sizeof record);
 		bytes = bytes.subspan(record.total_size);
 		Load load;
 		Move move;
-		if (record.id == record_load && take(content, load)) {
+		if (record.id == record_load && read_struct(content, load)) {
 			const auto *name = reinterpret_cast<const char *>(content.data() + sizeof load);
 			std::string text(name, ::strnlen(name, std::min(content.size() - sizeof load, max_name_bytes)));
 			names[load.code_index] = text;
 			found.push_back({load.code_addr, load.code_size, time_of(record), std::move(text)});
-		} else if (record.id == record_move && take(content, move) && names.contains(move.code_index)) {
+		} else if (record.id == record_move && read_struct(content, move) && names.contains(move.code_index)) {
 			found.push_back({move.new_code_addr, move.code_size, time_of(record), names[move.code_index]});
 		}
 		const std::size_t name_bytes = found.empty() ? 0 : found.back().name.size();

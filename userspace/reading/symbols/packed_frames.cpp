@@ -44,9 +44,9 @@ PackedFrames parse_packed_frames(const std::string &untrusted_text)
 			continue;
 		if (line.contains("process")) {
 			const std::uint64_t process = number(member(line, "process"));
-			packed.made.push_back({static_cast<std::int32_t>(process & INT32_MAX),
-					       {number(member(line, "address")), number(member(line, "size")),
-						number(member(line, "since")), text(member(line, "name"))}});
+			packed.jit.push_back({static_cast<std::int32_t>(process & INT32_MAX),
+					      {number(member(line, "address")), number(member(line, "size")),
+					       number(member(line, "since")), text(member(line, "name"))}});
 			continue;
 		}
 		PackedFrames::InFile frames;
@@ -76,12 +76,12 @@ std::string packed_frames_text(const PackedFrames &packed)
 			line["module"] = frames.module;
 		all += json_dump(line) + "\n";
 	}
-	for (const PackedFrames::Made &made : packed.made)
-		all += json_dump(nlohmann::ordered_json{{"process", made.process},
-							{"address", made.function.address},
-							{"size", made.function.size},
-							{"since", made.function.since},
-							{"name", made.function.name}}) +
+	for (const PackedFrames::Jit &jit : packed.jit)
+		all += json_dump(nlohmann::ordered_json{{"process", jit.process},
+							{"address", jit.function.address},
+							{"size", jit.function.size},
+							{"since", jit.function.since},
+							{"name", jit.function.name}}) +
 		       "\n";
 	return all;
 }

@@ -6,8 +6,8 @@
 //	{"kernel": 18446744071578845184, "frames": [["vfs_read", ""]], "module": "[ext4]"}
 //	{"process": 77, "address": 139637976727552, "size": 64, "since": 0, "name": "LazyCompile:~step slow.js:10"}
 //
-// `file` is the number in .monitor/files; addresses are as the file counts them, those of the kernel and of functions
-// that a program made as it ran are of memory. Untrusted: what is no such line is passed over.
+// `file` is the number in .monitor/files; `at` is a file address; addresses of the kernel and of
+// functions generated at run time are memory addresses. Untrusted: other lines are skipped.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ struct PackedFrames {
 		std::vector<SourceFrame> frames; // as DebugInfo::find() has them
 		std::string module;              // of the kernel
 	};
-	struct Made {
+	struct Jit { // a function generated at run time
 		std::int32_t process = 0;
 		JitFunction function;
 	};
 	std::vector<InFile> in_files;
-	std::vector<Made> made;
+	std::vector<Jit> jit;
 };
 
 PackedFrames parse_packed_frames(const std::string &untrusted_text);

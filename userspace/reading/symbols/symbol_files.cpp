@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::size_t max_packed_bytes = 64 << 20, max_unpacked_bytes = 256 << 20;
 
-// Opens a file without a build id, if it is unmodified.
-std::optional<OpenedImage> open_same(const std::string &path, const CodeFile &file)
+// Opens the file if it has the build id or, without one, is unmodified.
+std::optional<OpenedImage> open_unmodified(const std::string &path, const CodeFile &file)
 {
 	std::optional<OpenedImage> opened = open_by_id(path, file.build_id);
 	if (!opened || !file.build_id.empty())
@@ -115,7 +115,7 @@ SymbolFile find_symbols(const CodeFile &file, const std::vector<std::string> &de
 	SymbolFile found;
 	bool has_all = false;
 	Stripped stripped{file.path, file.build_id, {}};
-	auto own = open_same(file.path, file);
+	auto own = open_unmodified(file.path, file);
 	if (!own && !file.copy.empty())
 		own = open_copy(file);
 	if (own) {

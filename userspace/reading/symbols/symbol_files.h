@@ -17,7 +17,7 @@ struct SymbolFile {
 	std::vector<Function> functions;
 	Fd debug_info; // of the file with .debug_info, if any
 	Fd common;     // the file that .gnu_debugaltlink of debug_info names
-	// Paths at which a file that these name was looked for in vain.
+	// Where files that these refer to were looked for and not found.
 	std::vector<std::string> tried_paths;
 };
 

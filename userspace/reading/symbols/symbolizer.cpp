@@ -57,10 +57,10 @@ Symbolizer::Symbolizer(const std::string &directory, SymbolOptions options)
 {
 	options_.debug_directories.emplace_back("/usr/lib/debug");
 	read_files();
-	take(parse_packed_frames(read_text(directory_ + "/frames", max_frames_bytes)));
+	add_packed(parse_packed_frames(read_text(directory_ + "/frames", max_frames_bytes)));
 }
 
-void Symbolizer::take(const PackedFrames &packed)
+void Symbolizer::add_packed(const PackedFrames &packed)
 {
 	for (const PackedFrames::InFile &each : packed.in_files) {
 		const auto file = files_.find(each.file);
@@ -74,8 +74,8 @@ void Symbolizer::take(const PackedFrames &packed)
 				    each.file != 0 && file->second.code.is_assumed(each.address)}));
 		(each.file == 0 ? known_kernel_ : file->second.known)[each.address] = std::move(frames);
 	}
-	for (const PackedFrames::Made &made : packed.made)
-		made_by_[made.process].add(made.function);
+	for (const PackedFrames::Jit &jit : packed.jit)
+		jit_functions_[jit.process].add(jit.function);
 }
 
 PackedFrames Symbolizer::found() const
@@ -98,10 +98,10 @@ PackedFrames Symbolizer::found() const
 	for (const auto &[number, file] : files_)
 		add(number, file.known);
 	std::ranges::sort(packed.in_files, {}, [](const auto &each) { return std::pair(each.file, each.address); });
-	for (const auto &[of, name] : known_made_)
-		packed.made.push_back({of.first, *of.second});
-	std::ranges::sort(packed.made, {}, [](const auto &made) {
-		return std::tuple(made.process, made.function.since, made.function.address);
+	for (const auto &[key, name] : known_jit_)
+		packed.jit.push_back({key.first, *key.second});
+	std::ranges::sort(packed.jit, {}, [](const auto &jit) {
+		return std::tuple(jit.process, jit.function.since, jit.function.address);
 	});
 	return packed;
 }
@@ -139,7 +139,7 @@ void Symbolizer::read_files()
 		file.copy = fmt::format("{}/code/{}", directory_, number);
 		files_[number].code = std::move(file);
 	}
-	numbers_.merge(list.numbers);
+	inner_pids_.merge(list.numbers);
 	without_room_.merge(list.without_room);
 	opener_lost_ |= list.opener_lost;
 	read_bytes_ = end;
@@ -151,10 +151,10 @@ void Symbolizer::expect_file(std::uint32_t number)
 		read_files();
 }
 
-void Symbolizer::forget_made_by(std::int32_t process)
+void Symbolizer::forget_jit_functions(std::int32_t process)
 {
-	made_by_.erase(process);
-	std::erase_if(known_made_, [&](const auto &each) { return each.first.first == process; });
+	jit_functions_.erase(process);
+	std::erase_if(known_jit_, [&](const auto &each) { return each.first.first == process; });
 }
 
 void Symbolizer::forget_above(std::size_t max_names, std::size_t max_functions)
@@ -165,7 +165,7 @@ void Symbolizer::forget_above(std::size_t max_names, std::size_t max_functions)
 		processes += file.debug_info.has_value();
 	}
 	if (std::max(addresses, names_.size()) <= max_names && functions_ <= max_functions &&
-	    processes <= max_processes && made_by_.size() <= max_processes)
+	    processes <= max_processes && jit_functions_.size() <= max_processes)
 		return;
 	for (auto &[number, file] : files_) {
 		file.is_loaded = false;
@@ -176,8 +176,8 @@ void Symbolizer::forget_above(std::size_t max_names, std::size_t max_functions)
 	}
 	functions_ = 0;
 	known_kernel_.clear();
-	made_by_.clear();
-	known_made_.clear();
+	jit_functions_.clear();
+	known_jit_.clear();
 	names_.clear();
 	by_text_.clear();
 	missing_.clear();
@@ -192,7 +192,7 @@ bool Symbolizer::is_too_late()
 	return true;
 }
 
-std::span<const Name> Symbolizer::only(Name name)
+std::span<const Name> Symbolizer::single(Name name)
 {
 	single_ = name;
 	return {&single_, 1};
@@ -293,7 +293,7 @@ std::vector<std::string> Symbolizer::damaged() const
 	for (const auto &[number, file] : files_)
 		if (file.debug_info && file.debug_info->has_failed())
 			paths.push_back(file.code.path);
-	for (const auto &[process, functions] : made_by_)
+	for (const auto &[process, functions] : jit_functions_)
 		if (functions.is_cut())
 			paths.push_back(fmt::format("process {}'s own code", process));
 	return paths;
@@ -317,18 +317,18 @@ std::vector<std::pair<std::string, MissingFiles>> Symbolizer::incomplete() const
 }
 
 // A jitdump is recognized by its name, and by the program's mapping of it.
-JitFunctions &Symbolizer::made_by(std::int32_t process)
+JitFunctions &Symbolizer::jit_functions_of(std::int32_t process)
 {
-	const auto [found, is_new] = made_by_.try_emplace(process);
+	const auto [found, is_new] = jit_functions_.try_emplace(process);
 	if (!is_new)
 		return found->second;
-	const auto other = numbers_.find(process);
-	const std::int32_t own = other == numbers_.end() ? process : other->second; // the pid in its own namespace
+	const auto other = inner_pids_.find(process);
+	const std::int32_t own = other == inner_pids_.end() ? process : other->second; // the pid in its own namespace
 	const std::string map = fmt::format("{}/perf-{}.map", options_.maps, own);
-	const std::string made = read_map(map, options_.end_ns, foreign_);
-	if (made.empty() && own != process)
+	const std::string jit_map = read_map(map, options_.end_ns, foreign_);
+	if (jit_map.empty() && own != process)
 		missing_.push_back(map); // it may be in another mount namespace's /tmp
-	found->second.add_map(made);
+	found->second.add_map(jit_map);
 	const std::string dump = fmt::format("jit-{}.dump", own);
 	for (const auto &[number, file] : files_)
 		if (base_name(file.code.path) == dump) {
@@ -341,27 +341,27 @@ JitFunctions &Symbolizer::made_by(std::int32_t process)
 std::span<const Name> Symbolizer::user(std::int32_t process, std::uint64_t time, std::uint64_t address, bool is_return)
 {
 	address -= is_return;
-	const std::optional<CodeMap::Place> place = code_.find(process, time, address);
-	const auto found = place ? files_.find(place->file) : files_.end();
+	const std::optional<CodeMap::Location> location = code_.find(process, time, address);
+	const auto found = location ? files_.find(location->file) : files_.end();
 	if (found == files_.end() || found->second.code.loads.empty()) { // maybe generated at run time
-		const std::int32_t owner = place ? place->process : process;
-		if (!made_by_.contains(owner) && is_too_late())
-			return only(other("[code in no file]"));
-		if (const JitFunction *function = made_by(owner).find(time, address)) {
-			const auto [known, is_new] = known_made_.try_emplace({owner, function});
+		const std::int32_t owner = location ? location->process : process;
+		if (!jit_functions_.contains(owner) && is_too_late())
+			return single(other("[code in no file]"));
+		if (const JitFunction *function = jit_functions_of(owner).find(time, address)) {
+			const auto [known, is_new] = known_jit_.try_emplace({owner, function});
 			if (is_new)
 				known->second = intern({function->name, "[jit]", "", false});
 			return {&known->second, 1};
 		}
 	}
 	if (found == files_.end())
-		return only(other(place ? "[code in no file]" : "[not mapped]"));
+		return single(other(location ? "[code in no file]" : "[not mapped]"));
 	File &file = found->second;
-	const std::uint64_t at = file.code.address_of(place->offset);
+	const std::uint64_t at = file.code.address_of(location->offset);
 	const auto known = file.known.find(at);
 	if (known == file.known.end() && is_too_late()) {
 		const std::string module = base_name(file.code.path);
-		return only(intern({unnamed_function(module, at), module, "", false}));
+		return single(intern({unnamed_function(module, at), module, "", false}));
 	}
 	return known != file.known.end() ? known->second.names : (file.known[at] = look_up(file, at)).names;
 }

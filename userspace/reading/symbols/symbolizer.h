@@ -34,7 +34,7 @@ struct FrameName {
 	std::string function, module;
 	std::string line; // "slow.c:42", if lines are asked for and known
 	bool is_kernel = false;
-	bool is_assumed = false; // in parts of it callers are found by frame pointers only
+	bool is_assumed = false; // without unwind tables here: callers were found by frame pointers
 
 	// The function, with its line if there is one.
 	std::string text() const { return line.empty() ? function : function + " (" + line + ")"; }
@@ -68,9 +68,9 @@ public:
 	bool has_lines() const { return options_.lines; }
 	// Needed files that are gone or have another build id now.
 	const std::vector<std::string> &missing() const { return missing_; }
-	// Maps of run-time functions that belong to another user, and were not used.
+	// Maps of functions generated at run time that were not used, as their files belong to another user.
 	const std::vector<std::string> &foreign() const { return foreign_; }
-	// Users with incomplete stacks because their programs' mappings exceeded the recorder's limits.
+	// Users whose stacks may be incomplete: their programs' mappings exceeded the recorder's limits.
 	std::vector<std::uint32_t> users_without_room() const;
 	// From some moment on the recorder could not open files, so stacks in later programs and libraries may be
 	// incomplete.
@@ -82,7 +82,7 @@ public:
 	// Files with parts of their debug information in other files that were not found.
 	std::vector<std::pair<std::string, MissingFiles>> incomplete() const;
 
-	// All names found, for a trace that is read elsewhere.
+	// All names found, to be stored in a trace that is read elsewhere.
 	PackedFrames found() const;
 
 	// For a running recording:
@@ -94,7 +94,7 @@ public:
 	void expect_file(std::uint32_t number);
 	void read_files();
 	// Functions that the process generated at run time may have changed.
-	void forget_made_by(std::int32_t process);
+	void forget_jit_functions(std::int32_t process);
 	// Drops all names, or tables of files, if there are more than this.
 	void forget_above(std::size_t max_names, std::size_t max_functions);
 
@@ -112,12 +112,12 @@ private:
 		std::unordered_map<std::uint64_t, Frames> known; // by file address
 	};
 	Name intern(FrameName name);
-	void take(const PackedFrames &packed);
+	void add_packed(const PackedFrames &packed);
 	void load(File &file);
 	Frames look_up(File &file, std::uint64_t address);
-	JitFunctions &made_by(std::int32_t process);
+	JitFunctions &jit_functions_of(std::int32_t process);
 	bool is_too_late();
-	std::span<const Name> only(Name name);
+	std::span<const Name> single(Name name);
 
 	std::string directory_;
 	SymbolOptions options_;
@@ -125,11 +125,11 @@ private:
 	std::unordered_map<std::uint32_t, File> files_;
 	std::optional<FunctionTable> kernel_;
 	std::unordered_map<std::uint64_t, Frames> known_kernel_;
-	std::unordered_map<std::int32_t, JitFunctions> made_by_;
+	std::unordered_map<std::int32_t, JitFunctions> jit_functions_;
 	std::set<std::pair<std::uint32_t, std::string>> without_room_; // see CodeList
 	bool opener_lost_ = false;
-	std::unordered_map<std::int32_t, std::int32_t> numbers_; // pids in other pid namespaces
-	std::map<std::pair<std::int32_t, const JitFunction *>, Name> known_made_;
+	std::unordered_map<std::int32_t, std::int32_t> inner_pids_; // pids in other pid namespaces
+	std::map<std::pair<std::int32_t, const JitFunction *>, Name> known_jit_;
 	Name single_ = 0; // results of the last user()
 	Clock::time_point look_up_until_ = Clock::time_point::max();
 	std::uint64_t unnamed_ = 0;
