@@ -22,15 +22,15 @@ public:
 	    : core_(core), visitor_(visitor), worker_(worker)
 	{
 		if (core.max_slots() > 0)
-			make_room(core.max_slots());
+			allocate(core.max_slots());
 	}
 
 	// False: the visitor ended the visit.
-	bool put(const monitor::trace::Event &event)
+	bool add(const monitor::trace::Event &event)
 	{
 		const void *place = event.packet;
 		if (event.stream->is_generic_ctf) [[unlikely]]
-			place = put_generic_ctf(event);
+			place = copy_generic_ctf(event);
 		Access::fill(events_[size_], event, core_, place);
 		return ++size_ < capacity_ || flush();
 	}
@@ -46,19 +46,19 @@ private:
 	static constexpr std::size_t max_events = 256;
 	static constexpr std::size_t max_bytes = 1u << 20; // of slots
 
-	void make_room(std::size_t slots)
+	void allocate(std::size_t slots)
 	{
 		slot_count_ = slots;
 		capacity_ = std::clamp<std::size_t>(max_bytes / (slots * sizeof(std::uint64_t)), 1, max_events);
-		described_.resize(capacity_);
+		generic_ctf_.resize(capacity_);
 		slots_.resize(capacity_ * slots);
 	}
-	const void *put_generic_ctf(const monitor::trace::Event &event)
+	const void *copy_generic_ctf(const monitor::trace::Event &event)
 	{
 		std::uint64_t *slots = slots_.data() + size_ * slot_count_;
 		std::memcpy(slots, event.slots, core_.slots(event.stream->index) * sizeof *slots);
-		described_[size_] = Access::described(event, slots);
-		return &described_[size_];
+		generic_ctf_[size_] = Access::generic_ctf(event, slots);
+		return &generic_ctf_[size_];
 	}
 
 	const Core &core_;
@@ -66,7 +66,7 @@ private:
 	unsigned worker_;
 	std::size_t size_ = 0, capacity_ = max_events;
 	std::size_t slot_count_ = 0;
-	std::vector<GenericCtf> described_;
+	std::vector<GenericCtf> generic_ctf_;
 	std::vector<std::uint64_t> slots_;
 	std::array<Event, max_events> events_;
 };

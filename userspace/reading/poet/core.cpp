@@ -135,12 +135,12 @@ const Index &Core::index() const
 	std::call_once(index_made_, [this] {
 		trace::Problems found;
 		index_.make(trace_, found);
-		take(found);
+		add_problems(found);
 	});
 	return index_;
 }
 
-void Core::take(const trace::Problems &found) const
+void Core::add_problems(const trace::Problems &found) const
 {
 	const std::lock_guard guard(mutex_);
 	problems_.merge(found);

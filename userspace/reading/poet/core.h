@@ -61,7 +61,7 @@ public:
 	// The index of all events; the first call makes it by reading the trace.
 	const Index &index() const;
 
-	void take(const monitor::trace::Problems &found) const;
+	void add_problems(const monitor::trace::Problems &found) const;
 	template <class Use> auto use_problems(Use &&use) const
 	{
 		const std::lock_guard guard(mutex_);
@@ -100,7 +100,7 @@ struct Access {
 		event.class_ = from.cls->index;
 		event.stream_ = from.stream->index;
 	}
-	static GenericCtf described(const monitor::trace::Event &from, std::uint64_t *slots)
+	static GenericCtf generic_ctf(const monitor::trace::Event &from, std::uint64_t *slots)
 	{
 		return {from.packet, from.at_bits, from.end_bits, slots, from.packet_cpu};
 	}

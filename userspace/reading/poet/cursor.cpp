@@ -26,8 +26,8 @@ public:
 	{
 		do {
 			if (item_ != Item::none)
-				pass();
-			stand_on_next();
+				step_over();
+			set_next();
 		} while (item_ == Item::gap && !shows_gaps_);
 		return item_;
 	}
@@ -36,8 +36,8 @@ public:
 		do {
 			is_at_end_ = false;
 			if (!walk_.step_back())
-				return stand_on_none();
-			stand();
+				return set_none();
+			set_item();
 			if (item_ == Item::event && position_)
 				--*position_;
 		} while (item_ == Item::gap && !shows_gaps_);
@@ -46,7 +46,7 @@ public:
 	template <class Move> Item filtered(const Filter &filter, Move &&move)
 	{
 		const Filter::Body &body = filter.body();
-		body.demand(*core_);
+		body.require_trace_of(*core_);
 		if (body.asks_who_runs())
 			throw Error("a cursor does not know who runs (`tid`, `thread`): use visit() with this filter");
 		while (move() == Item::event && !body.matches(event())) {
@@ -88,8 +88,8 @@ public:
 		position_ = from.events;
 		do {
 			if (item_ != Item::none)
-				pass();
-			stand_on_next();
+				step_over();
+			set_next();
 		} while (item_ == Item::gap || (item_ == Item::event && *position_ != index));
 		return item_;
 	}
@@ -97,20 +97,20 @@ public:
 	Item seek(std::uint64_t time)
 	{
 		go_to(time);
-		stand_on_next();
+		set_next();
 		return item_ == Item::gap && !shows_gaps_ ? next() : item_;
 	}
 	void to_begin()
 	{
 		walk_.to_begin();
-		stand_on_none();
+		set_none();
 		is_at_end_ = false;
 		position_ = 0;
 	}
 	void to_end()
 	{
 		walk_.to_end();
-		stand_on_none();
+		set_none();
 		is_at_end_ = true;
 		position_.reset();
 	}
@@ -143,36 +143,36 @@ public:
 		Body other(core_);
 		other.go_to(from.time);
 		other.position_ = from.events;
-		other.stand_on_next();
-		while (other.item_ != Item::none && !is_at(other.walk_)) {
-			other.pass();
-			other.stand_on_next();
+		other.set_next();
+		while (other.item_ != Item::none && !is_at_item_of(other.walk_)) {
+			other.step_over();
+			other.set_next();
 		}
 		position_ = other.position_;
 		return *position_;
 	}
 
 private:
-	void stand()
+	void set_item()
 	{
 		item_ = walk_.item().loss < 0 ? Item::event : Item::gap;
 		report_problems();
 	}
-	Item stand_on_none()
+	Item set_none()
 	{
 		report_problems();
 		return item_ = Item::none;
 	}
-	void stand_on_next()
+	void set_next()
 	{
 		is_at_end_ = !walk_.find_next();
 		if (is_at_end_)
-			stand_on_none();
+			set_none();
 		else
-			stand();
+			set_item();
 	}
 	// Moves past the current item.
-	void pass()
+	void step_over()
 	{
 		if (item_ == Item::event && position_)
 			++*position_;
@@ -189,7 +189,7 @@ private:
 		if (found_.total() == reported_)
 			return;
 		reported_ = found_.total();
-		core_->take(found_);
+		core_->add_problems(found_);
 	}
 
 	Item move_events(std::uint64_t count, bool forward)
@@ -203,7 +203,7 @@ private:
 		return item_;
 	}
 
-	bool is_at(const detail::Walk &other) const
+	bool is_at_item_of(const detail::Walk &other) const
 	{
 		const detail::Window::Item &mine = walk_.item(), &others = other.item();
 		if (walk_.stream_index() != other.stream_index() || (mine.loss < 0) != (others.loss < 0))
@@ -217,7 +217,7 @@ private:
 	std::uint64_t reported_ = 0;
 	detail::Walk walk_;
 	Item item_ = Item::none;
-	bool is_at_end_ = false; // after the last item; says which end an empty item means
+	bool is_at_end_ = false; // with Item::none: after the last item, not before the first
 	bool shows_gaps_ = true;
 	std::optional<std::uint64_t> position_ = 0; // events before the position, if known
 };

@@ -26,7 +26,7 @@ public:
 	}
 	const monitor::filter::Filter &filter() const { return filter_; }
 	// Throws Error if the filter was made for another trace.
-	void demand(const detail::Core &core) const
+	void require_trace_of(const detail::Core &core) const
 	{
 		if (&core != core_.get())
 			throw Error("the filter was made for another trace; make one for this trace");

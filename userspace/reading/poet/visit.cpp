@@ -23,17 +23,17 @@ const Filter::Body *body_of(const Selection &selection, const Core &core)
 {
 	if (!selection.filter)
 		return nullptr;
-	selection.filter->body().demand(core);
+	selection.filter->body().require_trace_of(core);
 	return &selection.filter->body();
 }
 
 // Reports the problems found however the visit ends.
-class Found {
+class FoundProblems {
 public:
-	explicit Found(const Core &core) : core_(core) {}
-	~Found() { core_.take(problems); }
-	Found(const Found &) = delete;
-	Found &operator=(const Found &) = delete;
+	explicit FoundProblems(const Core &core) : core_(core) {}
+	~FoundProblems() { core_.add_problems(problems); }
+	FoundProblems(const FoundProblems &) = delete;
+	FoundProblems &operator=(const FoundProblems &) = delete;
 
 	Problems problems;
 
@@ -41,26 +41,27 @@ private:
 	const Core &core_;
 };
 
-// merge() with a function that selects events. merge() returns nothing, so its callbacks record the end of the visit.
-template <class IsMeant, class AlsoGap>
-void merge_batches(const Core &core, TimeRange range, std::uint64_t from, const Visitor &visitor, IsMeant &&is_meant,
-		   AlsoGap &&also_gap)
+// Merges the events that selects() chooses; note_gap() gets all gaps, also those before `from`. merge() does not say
+// why it ended, so the callbacks record it.
+template <class Selects, class OnGap>
+void merge_batches(const Core &core, TimeRange range, std::uint64_t from, const Visitor &visitor, Selects &&selects,
+		   OnGap &&note_gap)
 {
-	Found found(core);
+	FoundProblems found(core);
 	Batch batch(core, visitor, 0);
-	bool goes_on = true;
+	bool continues = true;
 	const auto on_event = [&](const InnerEvent &event) -> bool {
-		return !is_meant(event) || (goes_on = batch.put(event));
+		return !selects(event) || (continues = batch.add(event));
 	};
 	const auto on_gap = [&](const StreamInfo &stream, std::uint64_t begin, std::uint64_t end,
 				std::uint64_t lost) -> bool {
-		also_gap(stream);
+		note_gap(stream);
 		if (end < from)
 			return true;
-		return goes_on = batch.gap(gap_of({begin, end, lost}, core.stream_list()[stream.index]));
+		return continues = batch.gap(gap_of({begin, end, lost}, core.stream_list()[stream.index]));
 	};
 	merge(core.trace(), found.problems, range, on_event, on_gap);
-	if (goes_on)
+	if (continues)
 		batch.flush();
 }
 
@@ -69,14 +70,14 @@ void merge_with_threads(const Core &core, const Selection &selection, const Filt
 			const Visitor &visitor)
 {
 	Threads threads(core.trace());
-	const auto is_meant = [&](const InnerEvent &event) {
+	const auto selects = [&](const InnerEvent &event) {
 		const std::int64_t running = threads.before(event);
 		const bool is_match =
 		    event.time >= selection.from && filter.filter().matches(event, {running, &threads});
 		threads.after(event);
 		return is_match;
 	};
-	merge_batches(core, {0, selection.to}, selection.from, visitor, is_meant,
+	merge_batches(core, {0, selection.to}, selection.from, visitor, selects,
 		      [&](const StreamInfo &stream) { threads.gap(stream); });
 }
 
@@ -91,7 +92,7 @@ public:
 
 	bool run(const monitor::trace::Stream &stream, Batch &batch) const
 	{
-		Found found(core_);
+		FoundProblems found(core_);
 		const monitor::trace::Trace &trace = core_.trace();
 		monitor::trace::Cursor cursor(stream, trace.description(), found.problems, trace.first_time());
 		const std::uint64_t after = selection_.to + (selection_.to + 1 != 0 ? 1 : 0);
@@ -102,7 +103,7 @@ public:
 					return false;
 				cursor.advance();
 			} else if (!cursor.visit_before(after,
-							[&](const InnerEvent &event) { return put(event, batch); })) {
+							[&](const InnerEvent &event) { return add(event, batch); })) {
 				return false;
 			}
 		}
@@ -110,11 +111,11 @@ public:
 	}
 
 private:
-	bool put(const InnerEvent &event, Batch &batch) const
+	bool add(const InnerEvent &event, Batch &batch) const
 	{
 		if (filter_ && !filter_->filter().matches(event))
 			return true;
-		return batch.put(event) && !is_over_.load(std::memory_order_relaxed);
+		return batch.add(event) && !is_over_.load(std::memory_order_relaxed);
 	}
 
 	const Core &core_;
@@ -164,7 +165,7 @@ private:
 	{
 		try {
 			Batch batch(core_, visitor_, worker);
-			for (std::size_t next; !is_over_ && (next = taken_++) < streams_.size();)
+			for (std::size_t next; !is_over_ && (next = next_stream_++) < streams_.size();)
 				if (!visit_.run(*streams_[next], batch))
 					is_over_ = true;
 		} catch (...) {
@@ -177,7 +178,7 @@ private:
 	const Core &core_;
 	Visitor visitor_;
 	std::atomic<bool> is_over_ = false, is_thrown_ = false;
-	std::atomic<std::size_t> taken_ = 0;
+	std::atomic<std::size_t> next_stream_ = 0;
 	StreamVisit visit_;
 	std::vector<const monitor::trace::Stream *> streams_;
 	std::exception_ptr thrown_;
@@ -188,18 +189,18 @@ private:
 void visit_merged(const poet::Trace &trace, const Selection &selection, const Visitor &visitor)
 {
 	const Core &core = *trace.core();
-	const auto nothing = [](const StreamInfo &) {};
+	const auto no_notes = [](const StreamInfo &) {};
 	const Filter::Body *filter = body_of(selection, core);
 	const TimeRange range = {selection.from, selection.to};
 	if (!filter)
 		merge_batches(
-		    core, range, selection.from, visitor, [](const InnerEvent &) { return true; }, nothing);
+		    core, range, selection.from, visitor, [](const InnerEvent &) { return true; }, no_notes);
 	else if (filter->asks_who_runs())
 		merge_with_threads(core, selection, *filter, visitor);
 	else
 		merge_batches(
 		    core, range, selection.from, visitor,
-		    [&](const InnerEvent &event) { return filter->filter().matches(event); }, nothing);
+		    [&](const InnerEvent &event) { return filter->filter().matches(event); }, no_notes);
 }
 
 void visit_parallel(const poet::Trace &trace, const Selection &selection, unsigned threads, const Visitor &visitor)

@@ -18,33 +18,33 @@ void Walk::to_begin()
 {
 	for (Walker &walker : walkers_)
 		walker.to_begin();
-	way_ = Way::unknown;
+	direction_ = Direction::unknown;
 }
 
 void Walk::to_end()
 {
 	for (Walker &walker : walkers_)
 		walker.to_end();
-	way_ = Way::unknown;
+	direction_ = Direction::unknown;
 }
 
 void Walk::seek(std::uint64_t time)
 {
 	for (Walker &walker : walkers_)
 		walker.seek(time);
-	way_ = Way::unknown;
+	direction_ = Direction::unknown;
 }
 
-void Walk::turn(Way way)
+void Walk::turn(Direction direction)
 {
-	way_ = way;
+	direction_ = direction;
 	is_stale_ = false;
 	heads_.clear();
 	for (std::uint32_t i = 0; i < walkers_.size(); ++i) {
 		Walker &walker = walkers_[i];
-		if (way == Way::forward && walker.has_next())
+		if (direction == Direction::forward && walker.has_next())
 			heads_.add(walker.next().key, i);
-		else if (way == Way::backward && walker.has_previous())
+		else if (direction == Direction::backward && walker.has_previous())
 			heads_.add(~walker.previous().key, ~i);
 	}
 	heads_.make();

@@ -28,8 +28,8 @@ public:
 	// Moves over the next or the previous item. False: there is none.
 	bool step()
 	{
-		if (way_ != Way::forward)
-			turn(Way::forward);
+		if (direction_ != Direction::forward)
+			turn(Direction::forward);
 		if (heads_.empty())
 			return false;
 		Walker &walker = walkers_[heads_.first()];
@@ -42,8 +42,8 @@ public:
 	}
 	bool step_back()
 	{
-		if (way_ != Way::backward)
-			turn(Way::backward);
+		if (direction_ != Direction::backward)
+			turn(Direction::backward);
 		else if (is_stale_) // only now: reading on may discard the item
 			update_backward();
 		is_stale_ = !heads_.empty();
@@ -56,8 +56,8 @@ public:
 	// Finds the item after the position. False: there is none.
 	bool find_next()
 	{
-		if (way_ != Way::forward)
-			turn(Way::forward);
+		if (direction_ != Direction::forward)
+			turn(Direction::forward);
 		if (heads_.empty())
 			return false;
 		last_ = heads_.first();
@@ -70,11 +70,11 @@ public:
 	std::uint32_t stream_index() const { return walkers_[last_].stream_index(); }
 
 private:
-	enum class Way : std::uint8_t { unknown, forward, backward };
+	enum class Direction : std::uint8_t { unknown, forward, backward };
 
 	static constexpr std::size_t all_windows_bytes = 16u << 20;
 
-	void turn(Way way);
+	void turn(Direction direction);
 	// The last walker has moved.
 	void update_backward()
 	{
@@ -87,7 +87,7 @@ private:
 	std::vector<Walker> walkers_; // in the order of the streams
 	// Of indices into walkers_. Backward, of complements of times and indices: the last item in order is the head.
 	monitor::MergeHeap heads_;
-	Way way_ = Way::unknown;
+	Direction direction_ = Direction::unknown;
 	bool is_stale_ = false; // backward: the head is still the item after the position
 	std::uint32_t last_ = 0;
 };

@@ -56,9 +56,9 @@ void Walker::seek(std::uint64_t time)
 	stack_.clear();
 	stream_->release(0, stream_->packets());
 	high_packet_ = stream_->packets();
-	start(front_, behind_good(time > 0 ? stream_->seek(time - 1) : stream_->first_packet()));
-	cover(front_, [time](const Reader &reader) { return reader.key() >= time; });
-	if (take_window())
+	start(front_, after_timed(time > 0 ? stream_->seek(time - 1) : stream_->first_packet()));
+	read_until(front_, [time](const Reader &reader) { return reader.key() >= time; });
+	if (make_window())
 		return;
 	window_.clear();
 	at_ = 0;
@@ -79,7 +79,7 @@ bool Walker::load_next()
 	window_.clear();
 	at_ = 0;
 	for (; !front_.at_end() && !window_.is_full(); front_.advance())
-		window_.put(front_);
+		window_.add(front_);
 	return true;
 }
 
@@ -93,11 +93,11 @@ bool Walker::load_previous()
 		if (!stack_.empty()) {
 			Copy last = std::move(stack_.back());
 			stack_.pop_back();
-			cover(last.reader, [left = last.items](const Reader &) mutable { return left-- == 0; });
+			read_until(last.reader, [left = last.items](const Reader &) mutable { return left-- == 0; });
 		} else if (!read_before()) {
 			return false;
 		}
-		if (take_window() && at_ > 0)
+		if (make_window() && at_ > 0)
 			return true;
 	}
 }
@@ -105,25 +105,25 @@ bool Walker::load_previous()
 // Pushes the part before the window onto the empty stack. False: there are no items.
 bool Walker::read_before()
 {
-	const Mark place = begin_.mark();
-	std::uint64_t packet = place == Mark::end() ? stream_->packets() : place.packet + (place.item > 0 ? 1 : 0);
+	const Mark end = begin_.mark();
+	std::uint64_t packet = end == Mark::end() ? stream_->packets() : end.packet + (end.item > 0 ? 1 : 0);
 	drop_above(packet);
 	while (packet > stream_->first_packet()) {
-		packet = earlier(packet);
+		packet = start_before(packet);
 		Reader reader = begin_.copy();
 		start(reader, packet);
-		cover(reader, [place](const Reader &at) { return at.mark() >= place; });
+		read_until(reader, [end](const Reader &at) { return at.mark() >= end; });
 		if (stack_.size() > 1 || stack_.back().items > 0)
 			return true;
 		stack_.clear();
 	}
 	window_.clear();
-	first_ = place;
+	first_ = end;
 	return false;
 }
 
 // Reads until done(reader) or the end. Pushes copies on the way; the last part also goes into the window, if it fits.
-template <class Done> void Walker::cover(Reader &reader, Done done)
+template <class Done> void Walker::read_until(Reader &reader, Done done)
 {
 	const std::size_t bottom = stack_.size();
 	std::uint64_t distance = window_.capacity();
@@ -140,7 +140,7 @@ template <class Done> void Walker::cover(Reader &reader, Done done)
 		}
 		++stack_.back().items;
 		if (!window_.is_full())
-			window_.put(reader);
+			window_.add(reader);
 	}
 }
 
@@ -158,7 +158,7 @@ void Walker::thin(std::size_t bottom)
 }
 
 // Makes the part on top of the stack the window, with the position after it. False: it does not fit.
-bool Walker::take_window()
+bool Walker::make_window()
 {
 	Copy &last = stack_.back();
 	if (last.items != window_.size())
@@ -170,7 +170,7 @@ bool Walker::take_window()
 }
 
 // The packet at which to start reading what precedes this packet.
-std::uint64_t Walker::earlier(std::uint64_t packet) const
+std::uint64_t Walker::start_before(std::uint64_t packet) const
 {
 	const std::uint64_t first = stream_->first_packet();
 	if (!stream_->has_packet_times())
@@ -179,11 +179,11 @@ std::uint64_t Walker::earlier(std::uint64_t packet) const
 	std::uint64_t found = packet - 1;
 	while (found > first && end - stream_->offset(found) < part_bytes)
 		--found;
-	return behind_good(found);
+	return after_timed(found);
 }
 
-// This packet or an earlier one with a good predecessor: a reader can start there.
-std::uint64_t Walker::behind_good(std::uint64_t packet) const
+// This packet or an earlier one, whose predecessor has a valid time: a reader can start there.
+std::uint64_t Walker::after_timed(std::uint64_t packet) const
 {
 	PacketHead head;
 	const auto gives_time = [&](std::uint64_t before) {

@@ -7,7 +7,7 @@
 // the start of a packet, keeping copies of the reader at even distances; the items from the last copy on become the
 // window, and those from earlier copies are read again when needed. A part that is too long for the window (packets may
 // be of any size) is divided in the same way. The Walk (walk.h) has one walker per stream. One thread.
-// Invariants: the items of the stack's copies and of the window follow each other without a hole; neither the stack nor
+// Invariants: the items of the stack's copies and of the window are consecutive; neither the stack nor
 // the window grows with the stream.
 #pragma once
 
@@ -53,11 +53,11 @@ private:
 	bool load_next();
 	bool load_previous();
 	bool read_before();
-	bool take_window();
-	template <class Done> void cover(Reader &reader, Done done);
+	bool make_window();
+	template <class Done> void read_until(Reader &reader, Done done);
 	void thin(std::size_t bottom);
-	std::uint64_t earlier(std::uint64_t packet) const;
-	std::uint64_t behind_good(std::uint64_t packet) const;
+	std::uint64_t start_before(std::uint64_t packet) const;
+	std::uint64_t after_timed(std::uint64_t packet) const;
 	void start(Reader &reader, std::uint64_t packet) const;
 	void drop_above(std::uint64_t packet);
 

@@ -49,18 +49,18 @@ public:
 		losses_.clear();
 	}
 	// Adds the item that the reader is on.
-	void put(const Reader &reader)
+	void add(const Reader &reader)
 	{
 		reserve();
 		Item &item = items_.emplace_back();
 		item.key = reader.key();
 		if (reader.cursor().item() == Reader::Cursor::Item::gap)
-			return put_loss(reader, item);
+			return add_loss(reader, item);
 		item.loss = -1;
 		const monitor::trace::Event &event = reader.cursor().event();
 		const void *place = event.packet;
 		if (slot_count_ > 0)
-			place = put_generic_ctf(event, items_.size() - 1);
+			place = copy_generic_ctf(event, items_.size() - 1);
 		Access::fill(item.event, event, *core_, place);
 	}
 
@@ -73,17 +73,17 @@ private:
 		if (items_.capacity() >= capacity_)
 			return;
 		items_.reserve(capacity_);
-		described_.resize(slot_count_ ? capacity_ : 0);
+		generic_ctf_.resize(slot_count_ ? capacity_ : 0);
 		slots_.resize(capacity_ * slot_count_);
 	}
-	const void *put_generic_ctf(const monitor::trace::Event &event, std::size_t number)
+	const void *copy_generic_ctf(const monitor::trace::Event &event, std::size_t number)
 	{
 		std::uint64_t *slots = slots_.data() + number * slot_count_;
 		std::memcpy(slots, event.slots, slot_count_ * sizeof *slots);
-		described_[number] = Access::described(event, slots);
-		return &described_[number];
+		generic_ctf_[number] = Access::generic_ctf(event, slots);
+		return &generic_ctf_[number];
 	}
-	void put_loss(const Reader &reader, Item &item)
+	void add_loss(const Reader &reader, Item &item)
 	{
 		item.loss = static_cast<std::int64_t>(losses_.size());
 		losses_.push_back({gap_of(reader.cursor().gap(), *stream_), reader.mark()});
@@ -94,7 +94,7 @@ private:
 	std::size_t slot_count_, capacity_ = 0;
 	std::vector<Item> items_;
 	std::vector<Loss> losses_;
-	std::vector<GenericCtf> described_; // by item
+	std::vector<GenericCtf> generic_ctf_; // by item
 	std::vector<std::uint64_t> slots_;
 };
 
