@@ -15,8 +15,8 @@ constexpr double max_judgement_ns = 1e6; // the file is untrusted
 struct Tolerance {
 	double max_off_difference, max_difference;
 };
-constexpr Tolerance of_figures = {recording_file::max_difference, recording_file::max_difference};
-constexpr Tolerance of_ranges = {0.2, 0.2}; // for whole ranges, which are wider
+constexpr Tolerance figure_tolerance = {recording_file::max_difference, recording_file::max_difference};
+constexpr Tolerance range_tolerance = {0.2, 0.2}; // for whole ranges, which are wider
 constexpr const char *at_start_only = "at the start only";
 constexpr const char *workloads[] = {"syscall", "sched", "fault"};
 
@@ -57,16 +57,16 @@ public:
 			if (cost && (!lowest_ || cost->low < *lowest_))
 				lowest_ = cost->low;
 			if (cost && cost->why_unknown.empty())
-				raise(cost->low, cost->median, cost->high);
+				note_expensive(cost->low, cost->median, cost->high);
 		}
 		if (!calibration.phases || !calibration.phases->is_known())
 			return;
 		in_command_ = &*calibration.phases;
-		of_mean_ = mean_in_loops(in_command_->events);
+		loops_mean_ = mean_in_loops(in_command_->events);
 	}
 
 	// A family that was not measured is assumed to cost as much as the most expensive one.
-	EventCost of(const std::string &what) const
+	EventCost cost_of(const std::string &what) const
 	{
 		if (in_command_)
 			return in_command(what);
@@ -76,10 +76,10 @@ public:
 	bool knows(const std::string &what) const { return measured(what).has_value(); }
 
 	// The lower bound of an event's cost, also if the loops contradict themselves; empty: there were no loops.
-	std::optional<double> at_least(const std::string &what) const
+	std::optional<double> lower_bound_of(const std::string &what) const
 	{
 		if (in_command_)
-			return of(what).low;
+			return cost_of(what).low;
 		const auto cost = measured(what);
 		return cost ? cost->low : lowest_;
 	}
@@ -98,7 +98,7 @@ private:
 	EventCost in_command(const std::string &what) const
 	{
 		const PhaseCost &phases = *in_command_;
-		const double share = of_mean_ > 0 ? in_loops(what).median / of_mean_ : 1;
+		const double share = loops_mean_ > 0 ? in_loops(what).median / loops_mean_ : 1;
 		return {share * phases.low, share * phases.median, share * phases.high, ""};
 	}
 
@@ -106,12 +106,12 @@ private:
 	double mean_in_loops(const std::map<std::string, std::uint64_t> &events) const
 	{
 		double sum = 0, number = 0;
-		for (const auto &[family, of_family] : events) {
+		for (const auto &[family, event_count] : events) {
 			const EventCost cost = in_loops(family);
 			if (!cost.why_unknown.empty() || cost.median <= 0)
 				return 0;
-			sum += cost.median * static_cast<double>(of_family);
-			number += static_cast<double>(of_family);
+			sum += cost.median * static_cast<double>(event_count);
+			number += static_cast<double>(event_count);
 		}
 		return number > 0 ? sum / number : 0;
 	}
@@ -144,7 +144,7 @@ private:
 					 : find(*calibration_.end, what);
 	}
 
-	void raise(double low, double median, double high)
+	void note_expensive(double low, double median, double high)
 	{
 		if (!most_expensive_ || median > most_expensive_->median)
 			most_expensive_ = EventCost{low, median, high, ""};
@@ -155,7 +155,7 @@ private:
 	std::optional<EventCost> most_expensive_;
 	std::optional<double> lowest_;
 	const PhaseCost *in_command_ = nullptr;
-	double of_mean_ = 0;
+	double loops_mean_ = 0;
 };
 
 std::string when_calibrated(const Calibration &calibration)
@@ -200,7 +200,7 @@ ProbeCost once_calibrated(const RecordingInfo &info)
 
 EventCost event_cost(const Calibration &calibration, const std::string &what)
 {
-	return Costs(calibration, of_ranges).of(what);
+	return Costs(calibration, range_tolerance).cost_of(what);
 }
 
 std::optional<CodeFactor> code_factor(const Calibration &calibration, const std::string &family)
@@ -216,7 +216,7 @@ ProbeCost probe_cost(const RecordingInfo &info)
 {
 	if (!info.calibration)
 		return once_calibrated(info);
-	const Costs costs(*info.calibration, of_figures);
+	const Costs costs(*info.calibration, figure_tolerance);
 	ProbeCost result;
 	double median = static_cast<double>(info.stacks.spent_ns()) + info.stacks.interrupts_ns(), high = median;
 	std::optional<double> low = median;
@@ -224,12 +224,12 @@ ProbeCost probe_cost(const RecordingInfo &info)
 	const auto add = [&](const std::string &what, const std::string &family, std::uint64_t events) {
 		if (!events)
 			return;
-		const EventCost cost = costs.of(what);
+		const EventCost cost = costs.cost_of(what);
 		if (!cost.why_unknown.empty() && result.why_unknown.empty())
 			result.why_unknown = what + ": " + cost.why_unknown;
 		const auto count = static_cast<double>(events);
-		const std::optional<double> least = costs.at_least(what);
-		low = low && least ? std::optional(*low + count * std::max(*least, 0.0)) : std::nullopt;
+		const std::optional<double> lower_bound = costs.lower_bound_of(what);
+		low = low && lower_bound ? std::optional(*low + count * std::max(*lower_bound, 0.0)) : std::nullopt;
 		median += count * cost.median;
 		high += count * cost.high;
 		if (const auto factor = code_factor(*info.calibration, family)) {

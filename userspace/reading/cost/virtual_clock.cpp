@@ -29,19 +29,19 @@ void VirtualClock::begin_as(Thread thread, State state)
 }
 
 // The CPU's totals at `time`, which is not before its last event.
-VirtualClock::Passed VirtualClock::passed_at(const Cpu &cpu, double time) const
+VirtualClock::CpuTotals VirtualClock::totals_at(const Cpu &cpu, double time) const
 {
 	const double since = std::max(0.0, time - cpu.time);
 	const double stopped = runs_recorder(cpu) ? since : std::min(since, cpu.owed);
-	return {cpu.passed.stopped + stopped, cpu.passed.idle + (cpu.current == idle ? since - stopped : 0)};
+	return {cpu.totals.stopped + stopped, cpu.totals.idle + (cpu.current == idle ? since - stopped : 0)};
 }
 
-void VirtualClock::note_passed(Doing &doing, double time) const
+void VirtualClock::note_totals(TaskState &task, double time) const
 {
-	doing.since = time;
-	doing.is_lost = false;
-	doing.then.resize(cpus_.size());
-	std::ranges::transform(cpus_, doing.then.begin(), [&](const Cpu &cpu) { return passed_at(cpu, time); });
+	task.since = time;
+	task.is_lost = false;
+	task.totals_then.resize(cpus_.size());
+	std::ranges::transform(cpus_, task.totals_then.begin(), [&](const Cpu &cpu) { return totals_at(cpu, time); });
 }
 
 void VirtualClock::found(std::uint32_t number, Thread id)
@@ -55,9 +55,9 @@ void VirtualClock::found(std::uint32_t number, Thread id)
 	if (thread.is_lost && (thread.state == State::ready || thread.state == State::blocked))
 		return enter(number, on, thread); // in the gap
 	thread.state = State::running;
-	thread.now = std::max(thread.now, on.time - on.passed.stopped);
+	thread.now = std::max(thread.now, on.time - on.totals.stopped);
 	if (is_first)
-		thread.removed.running += thread.is_recorder ? on.time - begin_ : on.passed.stopped;
+		thread.removed.running += thread.is_recorder ? on.time - begin_ : on.totals.stopped;
 }
 
 void VirtualClock::event(std::uint32_t number, double time, const ProbeTime &probe)
@@ -69,9 +69,9 @@ void VirtualClock::event(std::uint32_t number, double time, const ProbeTime &pro
 	const double stopped = is_recorder ? passed : std::min(passed, on.owed);
 	on.owed -= std::min(on.owed, stopped);
 	on.before = std::min(probe.before, stopped);
-	on.passed.stopped += stopped;
+	on.totals.stopped += stopped;
 	if (on.current == idle)
-		on.passed.idle += passed - stopped;
+		on.totals.idle += passed - stopped;
 	on.time = std::max(on.time, time);
 	on.owed += on.after = probe.after;
 	if (on.current >= threads_.size())
@@ -84,45 +84,45 @@ void VirtualClock::event(std::uint32_t number, double time, const ProbeTime &pro
 void VirtualClock::leave(Cpu &on, ThreadState &thread, bool remains_ready)
 {
 	if (thread.tree != no_tree)
-		on.left[thread.tree] = {on.time, thread.now, on.passed};
+		on.left[thread.tree] = {on.time, thread.now, on.totals};
 	const bool did_not_sleep = std::exchange(thread.woken_early, false);
 	if (!remains_ready && did_not_sleep) {
-		const double at = std::max(thread.now, thread.early_waker);
-		thread.removed.blocked -= at - thread.now; // as long as it would have slept
-		thread.now = at;
+		const double virtual_time = std::max(thread.now, thread.early_waker);
+		thread.removed.blocked -= virtual_time - thread.now; // as long as it would have slept
+		thread.now = virtual_time;
 	}
 	thread.state = remains_ready || did_not_sleep ? State::ready : State::blocked;
 	thread.waking_after = 0;
-	note_passed(thread, on.time);
+	note_totals(thread, on.time);
 }
 
 void VirtualClock::enter(std::uint32_t number, Cpu &on, ThreadState &thread)
 {
 	const auto found = on.left.find(thread.tree);
 	const Left *left = thread.tree != no_tree && found != on.left.end() ? &found->second : nullptr;
-	const double own = on.time - on.passed.stopped;
+	const double own = on.time - on.totals.stopped;
 	if (thread.state != State::ready && thread.state != State::blocked) {
 		thread.now = left ? std::max(left->now, own) : own;
 	} else {
 		// A sleeper without a seen wake-up slept until now, as measured.
 		const bool was_ready = thread.state == State::ready;
-		double base = thread.now, from = thread.since, gone = 0;
+		double base = thread.now, from = thread.since, stood_still = 0;
 		if (was_ready) {
 			const bool was_behind = left && left->time >= thread.since; // a thread of the same tree
-			const Passed then = was_behind                    ? left->passed
-					    : number < thread.then.size() ? thread.then[number]
-									  : Passed();
+			const CpuTotals then = was_behind                           ? left->totals
+					       : number < thread.totals_then.size() ? thread.totals_then[number]
+										    : CpuTotals();
 			if (was_behind) {
 				base = std::max(base, left->now);
 				from = left->time;
 			}
-			gone = on.passed.stopped - then.stopped;
-			const double idle_since = on.passed.idle - then.idle;
-			thread.waited_for_others += std::max(0.0, on.time - from - gone - idle_since);
+			stood_still = on.totals.stopped - then.stopped;
+			const double idle_since = on.totals.idle - then.idle;
+			thread.waited_for_others += std::max(0.0, on.time - from - stood_still - idle_since);
 			if (!was_behind && thread.woken_on != number)
-				gone += thread.waking_after;
+				stood_still += thread.waking_after;
 		}
-		double now = base + std::max(0.0, on.time - from - gone);
+		double now = base + std::max(0.0, on.time - from - stood_still);
 		if (left)
 			now = std::max(now, left->now);
 		remove(was_ready ? thread.removed.waiting : thread.removed.blocked, thread,
@@ -156,7 +156,7 @@ void VirtualClock::switched(std::uint32_t number, bool remains_ready, Thread nex
 		leave(on, threads_[on.current], remains_ready);
 	on.owed = std::min(on.owed, on.after); // the rest is owed by the thread before
 	on.current = next;
-	on.run_begin = on.passed.stopped;
+	on.run_begin = on.totals.stopped;
 	if (next < threads_.size())
 		enter(number, on, threads_[next]);
 }
@@ -164,16 +164,16 @@ void VirtualClock::switched(std::uint32_t number, bool remains_ready, Thread nex
 void VirtualClock::interrupted(std::uint32_t number)
 {
 	Cpu &on = cpu(number);
-	on.interrupt_at = on.passed.stopped - on.before;
+	on.interrupt_at = on.totals.stopped - on.before;
 }
 
-void VirtualClock::become_ready(std::uint32_t number, const Cpu &on, ThreadState &thread, double at)
+void VirtualClock::become_ready(std::uint32_t number, const Cpu &on, ThreadState &thread, double virtual_time)
 {
-	thread.now = at;
+	thread.now = virtual_time;
 	thread.state = State::ready;
 	thread.waking_after = on.after;
 	thread.woken_on = number;
-	note_passed(thread, on.time);
+	note_totals(thread, on.time);
 }
 
 void VirtualClock::woke(std::uint32_t number, Thread woken, bool from_outside)
@@ -188,32 +188,33 @@ void VirtualClock::woke(std::uint32_t number, Thread woken, bool from_outside)
 		return;
 	}
 	if (thread.state == State::unknown)
-		return become_ready(number, on, thread, is_cause ? waker->now : on.time - on.passed.stopped);
+		return become_ready(number, on, thread, is_cause ? waker->now : on.time - on.totals.stopped);
 	if (thread.state != State::blocked)
 		return;
 	const double slept = on.time - thread.since;
-	double at = thread.now;
+	double virtual_time = thread.now;
 	if (is_cause) {
-		at = std::max(at, waker->now);
+		virtual_time = std::max(virtual_time, waker->now);
 	} else {
-		const double then = number < thread.then.size() ? thread.then[number].stopped : 0;
-		const double stood = on.passed.stopped - std::max(from_outside ? on.interrupt_at : on.run_begin, then);
-		at += slept - std::clamp(stood, 0.0, slept);
+		const double then = number < thread.totals_then.size() ? thread.totals_then[number].stopped : 0;
+		const double stood_still =
+		    on.totals.stopped - std::max(from_outside ? on.interrupt_at : on.run_begin, then);
+		virtual_time += slept - std::clamp(stood_still, 0.0, slept);
 	}
-	remove(thread.removed.blocked, thread, slept - (at - thread.now));
-	become_ready(number, on, thread, at);
+	remove(thread.removed.blocked, thread, slept - (virtual_time - thread.now));
+	become_ready(number, on, thread, virtual_time);
 }
 
 void VirtualClock::created(std::uint32_t number, Thread child)
 {
 	Cpu &on = cpu(number);
 	const bool has_parent = on.current < threads_.size() && threads_[on.current].tree == threads_[child].tree;
-	become_ready(number, on, threads_[child], has_parent ? threads_[on.current].now : on.time - on.passed.stopped);
+	become_ready(number, on, threads_[child], has_parent ? threads_[on.current].now : on.time - on.totals.stopped);
 }
 
 void VirtualClock::exchange(Thread one, Thread other)
 {
-	std::swap(static_cast<Doing &>(threads_[one]), static_cast<Doing &>(threads_[other]));
+	std::swap(static_cast<TaskState &>(threads_[one]), static_cast<TaskState &>(threads_[other]));
 	for (Cpu &each : cpus_)
 		if (each.current == one || each.current == other)
 			each.current = each.current == one ? other : one;

@@ -67,22 +67,22 @@ public:
 	State state(Thread thread) const { return threads_[thread].state; }
 
 private:
-	// Totals of a CPU's time without work: it stood still, or was idle.
-	struct Passed {
+	// How long a CPU has not worked so far: time stood still, or it was idle.
+	struct CpuTotals {
 		double stopped = 0, idle = 0;
 	};
-	struct Doing {
+	struct TaskState {
 		State state = State::unknown;
-		double now = 0;           // virtual
-		double since = 0;         // start of the state ready or blocked, as measured
-		std::vector<Passed> then; // the CPUs' totals at that time
-		double waking_after = 0;  // what the wake-up's probe took after reading the clock, on CPU woken_on
+		double now = 0;                     // virtual
+		double since = 0;                   // start of the state ready or blocked, as measured
+		std::vector<CpuTotals> totals_then; // the CPUs' totals at that time
+		double waking_after = 0; // what the wake-up's probe took after reading the clock, on CPU woken_on
 		std::uint32_t woken_on = 0;
 		bool woken_early = false; // woken while it still ran
 		double early_waker = 0;   // the waker's virtual time then
 		bool is_lost = false;     // there was a gap in the current state
 	};
-	struct ThreadState : Doing {
+	struct ThreadState : TaskState {
 		std::uint32_t tree = no_tree;
 		bool is_recorder = false;
 		RemovedTimes removed;
@@ -91,27 +91,27 @@ private:
 	// When a thread of a tree last left a CPU.
 	struct Left {
 		double time, now;
-		Passed passed;
+		CpuTotals totals;
 	};
 	struct Cpu {
 		Thread current = unknown;
 		double time = 0;         // of its last event
-		Passed passed;           // totals until then
+		CpuTotals totals;        // totals until then
 		double owed = 0;         // probe cost that falls into the time since then
 		double before = 0;       // of the last event's probe, as far as time stood still for it
 		double after = 0;        // of the last event's probe
-		double run_begin = 0;    // `passed.stopped` when the current thread got the CPU
-		double interrupt_at = 0; // the same at the outermost interrupt
+		double run_begin = 0;    // `totals.stopped` when the current thread got the CPU
+		double interrupt_at = 0; // `totals.stopped` at the outermost interrupt
 		std::unordered_map<std::uint32_t, Left> left; // by tree
 	};
 
 	Cpu &cpu(std::uint32_t number);
-	Passed passed_at(const Cpu &cpu, double time) const;
-	void note_passed(Doing &doing, double time) const;
+	CpuTotals totals_at(const Cpu &cpu, double time) const;
+	void note_totals(TaskState &task, double time) const;
 	void leave(Cpu &cpu, ThreadState &thread, bool remains_ready);
 	void enter(std::uint32_t number, Cpu &cpu, ThreadState &thread);
 	static void remove(double &of_state, const ThreadState &thread, double ticks);
-	void become_ready(std::uint32_t number, const Cpu &cpu, ThreadState &thread, double at);
+	void become_ready(std::uint32_t number, const Cpu &cpu, ThreadState &thread, double virtual_time);
 	bool runs_recorder(const Cpu &cpu) const
 	{
 		return cpu.current < threads_.size() && threads_[cpu.current].is_recorder;

@@ -14,10 +14,10 @@ namespace monitor::cost {
 namespace {
 
 // The calibration's loops have the probes in the caches and their branches predicted. In other programs an event costs
-// `of_loops` times as much, `less` less or `more` more: from runs of tools/bench virtual on one machine, an AMD EPYC
+// `loop_factor` times as much, `less` less or `more` more: from runs of tools/bench virtual on one machine, an AMD EPYC
 // with 2 CPUs. The range includes find, cat and programs that fork, which paid 1.4, 2.1 and 3 times the loops' cost on
 // an Intel Xeon.
-constexpr double of_loops = 1.1, less = 0.2, more = 1.8;
+constexpr double loop_factor = 1.1, less = 0.2, more = 1.8;
 // After idling, a CPU's caches lack the probes for a while, and it may have halted: two threads that wake each other on
 // two CPUs cost 2.3 times the loops' figure (same machine and bench).
 constexpr double after_idle = 3;
@@ -32,7 +32,7 @@ constexpr double before_clock = 0.5;
 constexpr double max_cost_ns = 1e6; // the file is untrusted
 
 // Combines independent errors.
-double all_of(double one, double other, double third)
+double combined_error(double one, double other, double third)
 {
 	return std::sqrt(one * one + other * other + third * third);
 }
@@ -47,13 +47,13 @@ double largest_off_difference(const CalibratedCosts &costs)
 }
 
 // Factors on the calibrated cost of an event.
-struct Doubt {
-	double of_measured = 1; // cost in the program
-	double less = 0, more = 0, apart = 0;
-	double after_idle = 1; // on the upper bound, while idle
+struct Uncertainty {
+	double factor = 1;                           // the program's cost of an event by that of the loops
+	double less = 0, more = 0, disagreement = 0; // of the calibrations
+	double after_idle = 1;                       // on the upper bound, while idle
 };
 
-Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons)
+Uncertainty uncertainty_of(const Calibration &calibration, std::vector<std::string> &reasons)
 {
 	if (const auto &phases = calibration.phases; phases && phases->is_known()) {
 		reasons.push_back(fmt::format("an event of the command costs {:.1f} to {:.1f} ns, measured in {} "
@@ -61,13 +61,13 @@ Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons
 					      phases->low, phases->high, phases->used));
 		return {};
 	}
-	double apart = largest_off_difference(calibration.start);
+	double disagreement = largest_off_difference(calibration.start);
 	if (calibration.end)
-		apart = std::max(apart, largest_off_difference(*calibration.end));
+		disagreement = std::max(disagreement, largest_off_difference(*calibration.end));
 	const bool is_checked_at_start = calibration.kept && calibration.kept->checked_at_start;
 	const bool is_only_once = (!calibration.end && !is_checked_at_start) || calibration.start.empty();
 	if (is_only_once)
-		apart += without_end;
+		disagreement += without_end;
 	if (are_possible(calibration.factors))
 		reasons.push_back(fmt::format("an event costs {:.0f} % less than in the calibration, to as much as it "
 					      "cost at most in the programs of monitor doctor --calibrate",
@@ -78,17 +78,17 @@ Doubt doubt_of(const Calibration &calibration, std::vector<std::string> &reasons
 					      less * 100, more * 100));
 	reasons.push_back(fmt::format("within {:.0f} us after its CPU was idle it may cost {:.0f} times as much",
 				      after_idle_ns / 1000, after_idle));
-	reasons.push_back(fmt::format("the calibration's loops without probes differ by {:.0f} %{}", apart * 100,
+	reasons.push_back(fmt::format("the calibration's loops without probes differ by {:.0f} %{}", disagreement * 100,
 				      !is_only_once      ? ""
 				      : !calibration.end ? " (at the start only)"
 							 : " (at the end only)"));
 	if (calibration.phases)
 		reasons.push_back("in the command itself it could not be measured: " + calibration.phases->why_unknown);
-	return {of_loops, less, more, apart, after_idle};
+	return {loop_factor, less, more, disagreement, after_idle};
 }
 
 // Reasons that are known only when the recording has ended.
-std::string why_not_this(const RecordingInfo &info)
+std::string why_not_usable(const RecordingInfo &info)
 {
 	if (!info.present)
 		return "times as if nobody had measured need a recording of monitor: of other traces it is not known "
@@ -156,9 +156,9 @@ ProbeTime sample_cost(const recording_file::StackCounts &stacks, double ticks_pe
 
 VirtualCost virtual_cost(const RecordingInfo &info, const trace::Clock &clock)
 {
-	VirtualCost refused;
-	refused.why_not = why_not_this(info);
-	return refused.why_not.empty() ? live_virtual_cost(info, clock) : refused;
+	VirtualCost unusable;
+	unusable.why_not = why_not_usable(info);
+	return unusable.why_not.empty() ? live_virtual_cost(info, clock) : unusable;
 }
 
 VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clock)
@@ -173,8 +173,8 @@ VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clo
 	const double ticks_per_ns = static_cast<double>(clock.frequency_hz) / 1e9;
 	result.noise = noise;
 	result.noise_beside_others = noise_beside_others;
-	const Doubt doubt = doubt_of(calibration, result.reasons);
-	result.after_idle = doubt.after_idle;
+	const Uncertainty uncertainty = uncertainty_of(calibration, result.reasons);
+	result.after_idle = uncertainty.after_idle;
 	result.after_idle_ticks = static_cast<std::uint64_t>(after_idle_ns * ticks_per_ns);
 	result.by_class.resize(std::size_t{1} << EDC_ID_BITS);
 	if (info.stacks.taken_at_timer)
@@ -187,16 +187,20 @@ VirtualCost live_virtual_cost(const RecordingInfo &info, const trace::Clock &clo
 		const EventCost cost = event_cost(calibration, counts.family);
 		const double low = cost.median - cost.low, high = cost.high - cost.median;
 		const auto factor = code_factor(calibration, counts.family);
-		const double more_here = factor ? std::max(factor->high / doubt.of_measured - 1, 0.0) : doubt.more;
+		const double more_here =
+		    factor ? std::max(factor->high / uncertainty.factor - 1, 0.0) : uncertainty.more;
 		const std::array<double, bounds> ns = {
-		    cost.median - all_of(low, cost.median * doubt.less, cost.median * doubt.apart), cost.median,
-		    cost.median + all_of(high, cost.median * more_here, cost.median * doubt.apart)};
+		    cost.median -
+			combined_error(low, cost.median * uncertainty.less, cost.median * uncertainty.disagreement),
+		    cost.median,
+		    cost.median +
+			combined_error(high, cost.median * more_here, cost.median * uncertainty.disagreement)};
 		const auto judged = judgement_ns.find(counts.id);
 		const double judgement = judged == judgement_ns.end() ? 0 : judged->second;
 		for (std::size_t i = 0; i < bounds; ++i) {
-			const double all =
-			    std::clamp(ns[i] * doubt.of_measured + judgement, 0.0, max_cost_ns) * ticks_per_ns;
-			result.by_class[counts.id][i] = {all * before_clock, all * (1 - before_clock)};
+			const double cost_ticks =
+			    std::clamp(ns[i] * uncertainty.factor + judgement, 0.0, max_cost_ns) * ticks_per_ns;
+			result.by_class[counts.id][i] = {cost_ticks * before_clock, cost_ticks * (1 - before_clock)};
 		}
 	}
 	return result;

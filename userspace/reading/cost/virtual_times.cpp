@@ -24,7 +24,7 @@ VirtualTimes::VirtualTimes(const ThreadFold &fold, const RecordingInfo &info, co
 void VirtualTimes::begin_window()
 {
 	clocks_.assign(bounds, VirtualClock(static_cast<double>(fold_.window_begin())));
-	places_.clear();
+	clock_threads_.clear();
 	recorders_.clear();
 	cpus_.clear();
 	command_begin_.reset();
@@ -49,11 +49,11 @@ std::uint32_t VirtualTimes::tree_of(const Thread &thread) const
 	return static_cast<std::uint32_t>(std::max(root->tgid, 1));
 }
 
-VirtualClock::Thread VirtualTimes::place(const Thread &thread)
+VirtualClock::Thread VirtualTimes::clock_thread(const Thread &thread)
 {
 	if (thread.tid == 0)
 		return VirtualClock::idle;
-	const auto [found, is_new] = places_.try_emplace(&thread, static_cast<std::uint32_t>(recorders_.size()));
+	const auto [found, is_new] = clock_threads_.try_emplace(&thread, static_cast<std::uint32_t>(recorders_.size()));
 	if (!is_new)
 		return found->second;
 	const bool is_recorder = !thread.in_tree && (thread.tgid == recorder_ || thread.parent == recorder_);
@@ -64,17 +64,17 @@ VirtualClock::Thread VirtualTimes::place(const Thread &thread)
 	return found->second;
 }
 
-VirtualClock::Thread VirtualTimes::place_of(std::int32_t tid)
+VirtualClock::Thread VirtualTimes::clock_thread_of(std::int32_t tid)
 {
 	if (tid == 0)
 		return VirtualClock::idle;
 	const Thread *thread = fold_.thread(tid);
-	return thread ? place(*thread) : VirtualClock::unknown;
+	return thread ? clock_thread(*thread) : VirtualClock::unknown;
 }
 
 void VirtualTimes::exchanged(const Thread &one, const Thread &other)
 {
-	const VirtualClock::Thread first = place(one), second = place(other);
+	const VirtualClock::Thread first = clock_thread(one), second = clock_thread(other);
 	for (VirtualClock &clock : clocks_)
 		clock.exchange(first, second);
 }
@@ -92,13 +92,13 @@ void VirtualTimes::lost(const Cpu &cpu, std::uint64_t /*from*/, std::uint64_t /*
 void VirtualTimes::on_list(const EventKind &kind, const trace::Event &event)
 {
 	const Thread *thread = fold_.thread(kind.field[1].get<std::int32_t>(event));
-	if (!thread || thread->tid == 0 || places_.contains(thread) || !fold_.is_known(*thread) ||
+	if (!thread || thread->tid == 0 || clock_threads_.contains(thread) || !fold_.is_known(*thread) ||
 	    thread->since != fold_.window_begin())
 		return;
 	const bool is_ready = thread->state == State::runnable;
 	if (!is_ready && thread->state != State::blocked)
 		return;
-	const VirtualClock::Thread number = place(*thread);
+	const VirtualClock::Thread number = clock_thread(*thread);
 	for (VirtualClock &clock : clocks_)
 		clock.begin_as(number, is_ready ? VirtualClock::State::ready : VirtualClock::State::blocked);
 }
@@ -115,9 +115,9 @@ VirtualTimes::Moment VirtualTimes::moment(std::uint32_t cpu, std::uint64_t time)
 void VirtualTimes::on_switch(const EventKind &kind, const trace::Event &event, std::uint32_t cpu)
 {
 	const auto state = kind.field[0].get<std::uint32_t>(event);
-	const auto prev = place_of(kind.field[1].get<std::int32_t>(event));
+	const auto prev = clock_thread_of(kind.field[1].get<std::int32_t>(event));
 	const auto next_tid = kind.field[2].get<std::int32_t>(event);
-	const auto next = place_of(next_tid);
+	const auto next = clock_thread_of(next_tid);
 	const bool remains_ready = state == 0 || state == EDC_STATE_PREEMPTED;
 	if (prev == VirtualClock::idle)
 		cpus_[cpu].idle_until = event.time;
@@ -137,7 +137,7 @@ void VirtualTimes::on_softirq(const EventKind &kind, const trace::Event &event, 
 	const auto vector = kind.field[0].get<std::uint32_t>(event);
 	const bool may_be_own =
 	    (vector == net_tx || vector == net_rx) && clocks_.front().current(cpu) != VirtualClock::idle;
-	cpus_[cpu].caused_by_it = !may_be_own || cpus_[cpu].after_interrupt;
+	cpus_[cpu].softirq_from_interrupt = !may_be_own || cpus_[cpu].after_interrupt;
 }
 
 bool VirtualTimes::is_from_outside(const Cpu &cpu)
@@ -146,7 +146,7 @@ bool VirtualTimes::is_from_outside(const Cpu &cpu)
 		return false;
 	const bool only_softirqs = std::ranges::all_of(
 	    cpu.interrupts, [&](std::uint32_t each) { return fold_.kinds().is_softirq(each >> 16); });
-	return !only_softirqs || cpus_[cpu.number].caused_by_it;
+	return !only_softirqs || cpus_[cpu.number].softirq_from_interrupt;
 }
 
 ProbeTime VirtualTimes::cost_of(const trace::Event &event, std::uint32_t cpu, Bound bound) const
@@ -181,7 +181,7 @@ void VirtualTimes::event(const trace::Event &event)
 	}
 	if (now.current &&
 	    (clocks_.front().current(cpu) == VirtualClock::unknown || std::exchange(cpus_[cpu].after_gap, false))) {
-		const VirtualClock::Thread found = place(*now.current);
+		const VirtualClock::Thread found = clock_thread(*now.current);
 		for (VirtualClock &clock : clocks_)
 			if (clock.current(cpu) != found)
 				clock.found(cpu, found);
@@ -190,7 +190,7 @@ void VirtualTimes::event(const trace::Event &event)
 	if (is_entry && fold_.kinds().is_softirq(kind.interrupt))
 		on_softirq(kind, event, cpu);
 	cpus_[cpu].after_interrupt = kind.kind == EventMeaning::interrupt_exit &&
-				     (!fold_.kinds().is_softirq(kind.interrupt) || cpus_[cpu].caused_by_it);
+				     (!fold_.kinds().is_softirq(kind.interrupt) || cpus_[cpu].softirq_from_interrupt);
 	switch (kind.kind) {
 	case EventMeaning::interrupt_entry:
 	case EventMeaning::timer_entry:
@@ -199,12 +199,14 @@ void VirtualTimes::event(const trace::Event &event)
 				clock.interrupted(cpu);
 		return;
 	case EventMeaning::sched_waking:
-		if (const auto woken = place_of(kind.field[0].get<std::int32_t>(event)); woken < recorders_.size())
+		if (const auto woken = clock_thread_of(kind.field[0].get<std::int32_t>(event));
+		    woken < recorders_.size())
 			for (VirtualClock &clock : clocks_)
 				clock.woke(cpu, woken, is_from_outside(now));
 		return;
 	case EventMeaning::sched_wakeup_new:
-		if (const auto child = place_of(kind.field[0].get<std::int32_t>(event)); child < recorders_.size())
+		if (const auto child = clock_thread_of(kind.field[0].get<std::int32_t>(event));
+		    child < recorders_.size())
 			for (VirtualClock &clock : clocks_)
 				clock.created(cpu, child);
 		return;
@@ -220,23 +222,23 @@ void VirtualTimes::event(const trace::Event &event)
 
 RemovedTimes VirtualTimes::removed(const Thread &thread, Bound bound) const
 {
-	const auto found = places_.find(&thread);
-	return found == places_.end() ? RemovedTimes()
-				      : clocks_[static_cast<std::size_t>(bound)].removed(found->second);
+	const auto found = clock_threads_.find(&thread);
+	return found == clock_threads_.end() ? RemovedTimes()
+					     : clocks_[static_cast<std::size_t>(bound)].removed(found->second);
 }
 
 double VirtualTimes::waited_for_others(const Thread &thread) const
 {
-	const auto found = places_.find(&thread);
-	return found == places_.end()
+	const auto found = clock_threads_.find(&thread);
+	return found == clock_threads_.end()
 		   ? 0
 		   : clocks_[static_cast<std::size_t>(Bound::middle)].waited_for_others(found->second);
 }
 
 bool VirtualTimes::is_recorder(const Thread &thread) const
 {
-	const auto found = places_.find(&thread);
-	return found != places_.end() && recorders_[found->second];
+	const auto found = clock_threads_.find(&thread);
+	return found != clock_threads_.end() && recorders_[found->second];
 }
 
 std::optional<VirtualElapsed> VirtualTimes::elapsed() const

@@ -44,8 +44,8 @@ public:
 	std::optional<VirtualElapsed> elapsed() const;
 
 private:
-	VirtualClock::Thread place(const Thread &thread);
-	VirtualClock::Thread place_of(std::int32_t tid);
+	VirtualClock::Thread clock_thread(const Thread &thread);
+	VirtualClock::Thread clock_thread_of(std::int32_t tid);
 	std::uint32_t tree_of(const Thread &thread) const;
 	void on_list(const EventKind &kind, const trace::Event &event);
 	void on_switch(const EventKind &kind, const trace::Event &event, std::uint32_t cpu);
@@ -57,15 +57,15 @@ private:
 	const VirtualCost &cost_;
 	const std::int32_t command_, recorder_;
 	std::vector<VirtualClock> clocks_; // by Bound
-	std::unordered_map<const Thread *, VirtualClock::Thread> places_;
+	std::unordered_map<const Thread *, VirtualClock::Thread> clock_threads_;
 	std::vector<bool> recorders_; // by thread number
-	struct OfCpu {
-		bool after_interrupt = false; // the last event ended an interrupt, or a softirq that one raised
-		bool after_gap = false;       // no event since the gap has shown what runs
-		std::uint64_t idle_until = 0; // when idling ended last; 0: not seen
-		bool caused_by_it = false;    // an interrupt raised the last softirq, not the running thread
+	struct CpuEvents {
+		bool after_interrupt = false;        // the last event ended an interrupt, or a softirq that one raised
+		bool after_gap = false;              // no event since the gap has shown what runs
+		std::uint64_t idle_until = 0;        // when idling ended last; 0: not seen
+		bool softirq_from_interrupt = false; // whether an interrupt raised the last softirq
 	};
-	std::vector<OfCpu> cpus_;
+	std::vector<CpuEvents> cpus_;
 	struct Moment {
 		std::uint64_t time = 0;
 		std::array<double, bounds> now{};
