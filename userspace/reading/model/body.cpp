@@ -98,25 +98,26 @@ private:
 		std::vector<std::pair<const Gap::SemaphoreUse *, const Found *>> order;
 		for (const auto &[use, found] : uses)
 			order.emplace_back(&use.first, &found);
-		std::ranges::stable_sort(order, {}, [](const auto &of) {
-			return static_cast<double>(of.second->places) / static_cast<double>(of.second->gaps.size());
+		std::ranges::stable_sort(order, {}, [](const auto &entry) {
+			return static_cast<double>(entry.second->places) /
+			       static_cast<double>(entry.second->gaps.size());
 		});
 		for (const auto &[use, found] : order)
 			add_use(*use, found->gaps, gaps.size(), block);
 	}
 
-	void add_use(const Gap::SemaphoreUse &use, const Gaps &of, std::size_t all, Block &block)
+	void add_use(const Gap::SemaphoreUse &use, const Gaps &with_use, std::size_t all, Block &block)
 	{
 		Operation operation;
 		operation.kind = use.is_wait ? Kind::wait : Kind::wake;
 		operation.name = waits_.semaphores[use.semaphore].name;
 		operation.is_own = waits_.semaphores[use.semaphore].is_own;
-		if (of.size() == all)
+		if (with_use.size() == all)
 			return block.push_back(std::move(operation));
 		Operation branch;
 		branch.kind = Kind::branch;
 		std::vector<std::uint64_t> &column = new_column(branch);
-		for (const auto &[row, gap] : of)
+		for (const auto &[row, gap] : with_use)
 			column[row] = 1;
 		branch.blocks.emplace_back().push_back(std::move(operation));
 		block.push_back(std::move(branch));
@@ -185,7 +186,7 @@ private:
 			if (!part.nodes.empty())
 				++forms[form(part)];
 		const std::string usual =
-		    std::ranges::max_element(forms, {}, [](const auto &of) { return of.second; })->first;
+		    std::ranges::max_element(forms, {}, [](const auto &entry) { return entry.second; })->first;
 		Operation branch;
 		branch.kind = Kind::branch;
 		std::vector<std::uint64_t> &column = new_column(branch);

@@ -45,7 +45,7 @@ public:
 	{
 		for (std::size_t i = 0; i < flat_.size(); ++i) {
 			for (std::size_t at = 0; at < flat_[i].size(); ++at)
-				of_operation(i, at);
+				claim_operation(i, at);
 			if (model_.roles[i].in_order)
 				add({Relation::Kind::in_order, first_of(i), "", 0});
 		}
@@ -65,9 +65,9 @@ private:
 
 	void add(const Relation &relation)
 	{
-		const bool is_of_one =
+		const bool has_one_activity =
 		    relation.kind == Relation::Kind::alone || relation.kind == Relation::Kind::in_order;
-		if (relation.first.empty() || (!is_of_one && relation.second.empty()))
+		if (relation.first.empty() || (!has_one_activity && relation.second.empty()))
 			return; // there is no activity at that place
 		if (!known_.insert(relation).second)
 			return;
@@ -78,9 +78,9 @@ private:
 		claims_.push_back(relation);
 	}
 
-	// The last activity before this place; from(): the first one at or after it. "" if there is none, or only
-	// beyond a barrier with `stops_at_barrier`.
-	std::string before(std::size_t role, std::size_t at, bool stops_at_barrier = false) const
+	// The last activity before this operation; activity_from(): the first one at or after it. "": there is none or,
+	// with `stops_at_barrier`, a barrier is between.
+	std::string activity_before(std::size_t role, std::size_t at, bool stops_at_barrier = false) const
 	{
 		while (at-- > 0) {
 			if (is_activity(*flat_[role][at].operation))
@@ -91,7 +91,7 @@ private:
 		return "";
 	}
 
-	std::string from(std::size_t role, std::size_t at, bool stops_at_barrier = false) const
+	std::string activity_from(std::size_t role, std::size_t at, bool stops_at_barrier = false) const
 	{
 		for (; at < flat_[role].size(); ++at) {
 			if (is_activity(*flat_[role][at].operation))
@@ -102,37 +102,37 @@ private:
 		return "";
 	}
 
-	std::string first_of(std::size_t role) const { return from(role, 0); }
+	std::string first_of(std::size_t role) const { return activity_from(role, 0); }
 
-	void of_operation(std::size_t role, std::size_t at)
+	void claim_operation(std::size_t role, std::size_t at)
 	{
 		const Operation &operation = *flat_[role][at].operation;
 		switch (operation.kind) {
 		case Kind::cpu:
 			if (is_activity(operation))
 				for (const Operation *lock : flat_[role][at].within)
-					of_lock(lock->name, operation.name);
+					claim_lock(lock->name, operation.name);
 			return;
 		case Kind::put: {
 			const Role &taker = model_.roles[operation.role];
-			const std::string first = before(role, at), second = first_of(operation.role);
+			const std::string first = activity_before(role, at), second = first_of(operation.role);
 			add({Relation::Kind::follows, first, second, 0});
 			if (taker.capacity > 0)
 				add(capacity_of(first, second, taker.capacity, taker.threads));
 			return;
 		}
 		case Kind::await:
-			return add({Relation::Kind::follows, operation.name, from(role, at), 0});
+			return add({Relation::Kind::follows, operation.name, activity_from(role, at), 0});
 		case Kind::call:
-			return add({Relation::Kind::within, before(role, at), first_of(operation.role), 0});
+			return add({Relation::Kind::within, activity_before(role, at), first_of(operation.role), 0});
 		case Kind::barrier:
-			return of_barrier(role, at, operation.name);
+			return claim_barrier(role, at, operation.name);
 		default:
 			return;
 		}
 	}
 
-	void of_lock(const std::string &name, const std::string &activity)
+	void claim_lock(const std::string &name, const std::string &activity)
 	{
 		add({Relation::Kind::alone, activity, "", 0});
 		for (const std::string &other : locks_[name])
@@ -141,22 +141,22 @@ private:
 		locks_[name].insert(activity);
 	}
 
-	void of_barrier(std::size_t role, std::size_t at, const std::string &name)
+	void claim_barrier(std::size_t role, std::size_t at, const std::string &name)
 	{
 		Around &around = barriers_[name];
-		if (const std::string activity = before(role, at, true); !activity.empty())
+		if (const std::string activity = activity_before(role, at, true); !activity.empty())
 			around.before.push_back(activity);
-		if (const std::string activity = from(role, at + 1, true); !activity.empty())
+		if (const std::string activity = activity_from(role, at + 1, true); !activity.empty())
 			around.after.emplace_back(activity, false);
 		else if (is_last_barrier(role, at) && model_.roles[role].loop != 1)
-			around.after.emplace_back(from(role, 0, true), true);
+			around.after.emplace_back(activity_from(role, 0, true), true);
 	}
 
 	bool is_last_barrier(std::size_t role, std::size_t at) const
 	{
 		return std::ranges::none_of(flat_[role].begin() + static_cast<std::ptrdiff_t>(at) + 1,
 					    flat_[role].end(),
-					    [](const Flat &of) { return of.operation->kind == Kind::barrier; });
+					    [](const Flat &flat) { return flat.operation->kind == Kind::barrier; });
 	}
 
 	struct Around {

@@ -65,31 +65,32 @@ std::vector<double> recorded_times(const Instances &instances, const Begins &beg
 }
 
 TimesResult compare_times(const Model &model, const Recording &recording, const Begins &begins,
-			  const std::string &activity, double level)
+			  const std::string &activity, double max_probability)
 {
 	TimesResult result;
 	result.activity = activity;
 	std::vector<std::vector<double>> sets;
-	std::vector<double> of_model;
+	std::vector<double> model_times;
 	for (const SampleSet &set : model.sets) {
 		sets.push_back(times_in(model, set, activity));
-		of_model.insert(of_model.end(), sets.back().begin(), sets.back().end());
+		model_times.insert(model_times.end(), sets.back().begin(), sets.back().end());
 	}
 	const std::vector<double> recorded = recorded_times(recording.found.instances, begins, activity);
-	result.in_model = of_model.size();
+	result.in_model = model_times.size();
 	result.in_recording = recorded.size();
-	result.model_ns = sample_mean(of_model);
+	result.model_ns = sample_mean(model_times);
 	result.recording_ns = sample_mean(recorded);
-	if (of_model.empty())
+	if (model_times.empty())
 		return result;
 	if (recorded.empty()) { // instances has no activities with fewer than min_instances
-		result.differs = of_model.size() >= clearly_more * min_instances * model.sets.size();
+		result.differs = model_times.size() >= clearly_more * min_instances * model.sets.size();
 		return result;
 	}
-	result.distance = ks_distance(of_model, recorded);
-	result.probability = ks_probability(*result.distance, of_model.size(), recorded.size());
+	result.distance = ks_distance(model_times, recorded);
+	result.probability = ks_probability(*result.distance, model_times.size(), recorded.size());
 	result.own_distance = own_distance(std::move(sets));
-	result.differs = *result.probability<level && * result.distance> std::max(result.own_distance, min_distance);
+	result.differs =
+	    max_probability > *result.probability && *result.distance > std::max(result.own_distance, min_distance);
 	return result;
 }
 
@@ -134,7 +135,7 @@ double ks_probability(double distance, std::size_t one, std::size_t other)
 std::size_t Comparison::violations() const
 {
 	return static_cast<std::size_t>(
-	    std::ranges::count_if(claims, [](const ClaimResult &of) { return !of.holds(); }) +
+	    std::ranges::count_if(claims, [](const ClaimResult &result) { return !result.holds(); }) +
 	    std::ranges::count_if(times, &TimesResult::differs));
 }
 

@@ -14,7 +14,7 @@ namespace monitor::model {
 namespace {
 
 constexpr std::size_t latency_parts = 5;
-constexpr std::uint64_t max_latency_of_median = 8; // longer ones are due to other programs
+constexpr std::uint64_t max_latency_of_median = 8; // times the median: longer ones are due to other programs
 constexpr std::uint64_t usual_latency = 30'000;
 
 // To 3 digits.
@@ -49,11 +49,11 @@ std::vector<std::uint64_t> latencies(const std::vector<Recording> &recordings)
 	return means;
 }
 
-template <class Of> std::uint64_t mean(const std::vector<Recording> &recordings, const Of &of)
+template <class Value> std::uint64_t mean(const std::vector<Recording> &recordings, const Value &value)
 {
 	std::uint64_t sum = 0;
 	for (const Recording &recording : recordings)
-		sum += of(recording);
+		sum += value(recording);
 	return sum / recordings.size();
 }
 
@@ -110,22 +110,22 @@ public:
 
 	Model infer()
 	{
-		machine();
+		set_machine();
 		model_.sets.resize(recordings_.size());
 		for (std::size_t i = 0; i < recordings_.size(); ++i) {
 			model_.sets[i].elapsed_ns = recordings_[i].found.elapsed;
 			model_.sets[i].roles.resize(structure_.roles.size());
 		}
 		for (std::size_t i = 0; i < structure_.roles.size(); ++i)
-			role(i);
+			add_role(i);
 		for (SampleSet &set : model_.sets)
 			bound_items(set);
-		reasons();
+		add_reasons();
 		return std::move(model_);
 	}
 
 private:
-	void machine()
+	void set_machine()
 	{
 		for (const Recording &recording : recordings_)
 			model_.cpus = std::max(model_.cpus, recording.steps.cpus);
@@ -133,16 +133,17 @@ private:
 		model_.marks_functions = recordings_.front().steps.marks_functions;
 		model_.latency_ns = latencies(recordings_);
 		model_.wake_cost_ns =
-		    rounded(mean(recordings_, [](const Recording &of) { return of.steps.wake_cost; }));
-		model_.fixed_ns = rounded(mean(recordings_, [](const Recording &of) {
-			return of.found.elapsed - std::min(of.found.elapsed, of.found.last - of.found.first);
+		    rounded(mean(recordings_, [](const Recording &each) { return each.steps.wake_cost; }));
+		model_.fixed_ns = rounded(mean(recordings_, [](const Recording &each) {
+			return each.found.elapsed - std::min(each.found.elapsed, each.found.last - each.found.first);
 		}));
-		const std::uint64_t elapsed = mean(recordings_, [](const Recording &of) { return of.found.elapsed; });
+		const std::uint64_t elapsed =
+		    mean(recordings_, [](const Recording &each) { return each.found.elapsed; });
 		model_.about = fmt::format("{} recording{}, {:.4g} s", recordings_.size(),
 					   recordings_.size() == 1 ? "" : "s", static_cast<double>(elapsed) / 1e9);
 	}
 
-	void role(std::size_t index)
+	void add_role(std::size_t index)
 	{
 		const RolePlan &plan = structure_.roles[index];
 		std::vector<std::vector<Iteration>> recorded;
@@ -156,14 +157,14 @@ private:
 		Role made = role_of(plan);
 		made.loop = plan.mode == Role::Mode::pool ? 1 : loop_of(recorded, plan);
 		made.body = std::move(body.block);
-		samples(index, recorded, made, body.columns);
+		add_samples(index, recorded, made, body.columns);
 		number_columns(made);
 		model_.roles.push_back(std::move(made));
 	}
 
 	// Sorts the columns in the order of the body, and divides them among the recordings.
-	void samples(std::size_t index, const std::vector<std::vector<Iteration>> &recorded, const Role &role,
-		     const std::vector<std::vector<std::uint64_t>> &columns)
+	void add_samples(std::size_t index, const std::vector<std::vector<Iteration>> &recorded, const Role &role,
+			 const std::vector<std::vector<std::uint64_t>> &columns)
 	{
 		std::size_t row = 0;
 		for (std::size_t i = 0; i < recorded.size(); ++i) {
@@ -183,7 +184,7 @@ private:
 		}
 	}
 
-	void reasons()
+	void add_reasons()
 	{
 		model_.because = structure_.because;
 		model_.because.push_back(waits_.because);

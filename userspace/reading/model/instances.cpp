@@ -41,7 +41,7 @@ void set_keys(std::vector<Instance> &instances, bool has_argument)
 	}
 }
 
-// A thread without activities has a role if those with activities woke it at least so often.
+// A thread without activities has a role if those with activities ended at least this many of its waits.
 constexpr std::size_t min_handovers = 50;
 
 std::vector<std::string> activities_of(const Steps &steps, const ThreadSteps &thread, const Instances &instances)
@@ -116,9 +116,9 @@ void name_roles(std::vector<RoleThreads> &roles, const Steps &steps)
 
 } // namespace
 
-Found find_instances(const Steps &steps)
+FoundInstances find_instances(const Steps &steps)
 {
-	Found found;
+	FoundInstances found;
 	Instances all = all_instances(steps);
 	std::map<std::string, bool> has_argument;
 	for (std::size_t i = 0; i < steps.activities.size(); ++i)
@@ -147,7 +147,7 @@ Found find_instances(const Steps &steps)
 
 std::vector<RoleThreads> find_roles(const Steps &steps, const Instances &instances)
 {
-	std::map<std::vector<std::string>, std::size_t> known; // sorted activities, or the name: place in roles
+	std::map<std::vector<std::string>, std::size_t> known; // by sorted activities: index in roles
 	std::vector<RoleThreads> roles;
 	std::set<std::uint32_t> with_activities;
 	for (std::uint32_t thread = 0; thread < steps.threads.size(); ++thread) {
@@ -157,21 +157,21 @@ std::vector<RoleThreads> find_roles(const Steps &steps, const Instances &instanc
 		with_activities.insert(thread);
 		std::vector<std::string> sorted = done;
 		std::ranges::sort(sorted);
-		const auto [place, is_new] = known.try_emplace(sorted, roles.size());
+		const auto [entry, is_new] = known.try_emplace(sorted, roles.size());
 		if (is_new)
 			roles.push_back({done, "", {}});
-		roles[place->second].threads.push_back(thread);
+		roles[entry->second].threads.push_back(thread);
 	}
 	std::map<std::string, std::size_t> by_name;
 	for (std::uint32_t thread = 0; thread < steps.threads.size(); ++thread) {
 		if (with_activities.contains(thread) ||
 		    handovers(steps.threads[thread], with_activities) < min_handovers)
 			continue;
-		const auto [place, is_new] =
+		const auto [entry, is_new] =
 		    by_name.try_emplace(without_number(steps.threads[thread].name), roles.size());
 		if (is_new)
-			roles.push_back({{}, place->first, {}});
-		roles[place->second].threads.push_back(thread);
+			roles.push_back({{}, entry->first, {}});
+		roles[entry->second].threads.push_back(thread);
 	}
 	name_roles(roles, steps);
 	return roles;

@@ -34,7 +34,7 @@ using Instances = std::map<std::string, std::vector<Instance>>;
 // Activities with fewer are left out.
 inline constexpr std::size_t min_instances = 20;
 
-struct Found {
+struct FoundInstances {
 	Instances instances;
 	// Of the activity that is done once and encloses all others, if there is one; else of the recorded command.
 	std::uint64_t elapsed = 0;
@@ -42,7 +42,7 @@ struct Found {
 	std::uint64_t first = 0, last = 0; // the first beginning and the last end of all instances
 };
 
-Found find_instances(const Steps &steps);
+FoundInstances find_instances(const Steps &steps);
 
 struct RoleThreads {
 	std::vector<std::string> activities; // in the order in which they are first done; may be none

@@ -16,7 +16,7 @@ class TreeBuilder {
 public:
 	TreeBuilder(const Recording &recording, std::size_t index, const Structure &structure, const Waits &waits)
 	    : steps_(recording.steps), index_(index), structure_(structure), waits_(waits),
-	      places_(thread_places(recording))
+	      thread_roles_(thread_roles(recording))
 	{
 	}
 
@@ -29,7 +29,7 @@ public:
 		stage_ = 0;
 		reply_.clear();
 		for (const Step &step : steps)
-			take(step);
+			add_step(step);
 		while (!path_.empty())
 			close();
 		if (!reply_.empty())
@@ -60,7 +60,7 @@ private:
 	void close() { path_.pop_back(); }
 	bool is_in(Kind kind) const { return !path_.empty() && path_.back()->kind == kind; }
 
-	void take(const Step &step)
+	void add_step(const Step &step)
 	{
 		switch (step.kind) {
 		case Step::Kind::run:
@@ -83,7 +83,7 @@ private:
 			return;
 		barriers(&activity);
 		if (const auto before = structure_.before.find(activity);
-		    before != structure_.before.end() && !is_taken(activity))
+		    before != structure_.before.end() && !is_taken_by_pool(activity))
 			add(Kind::await, before->second);
 		if (const auto lock = structure_.locks.find(activity);
 		    lock != structure_.locks.end() && !has_lock(lock->second))
@@ -98,7 +98,7 @@ private:
 	}
 
 	// Whether it is a pool's first activity, which needs no await.
-	bool is_taken(const std::string &activity) const
+	bool is_taken_by_pool(const std::string &activity) const
 	{
 		const RolePlan &role = structure_.roles[role_];
 		return role.mode == Role::Mode::pool && role.activities.front() == activity;
@@ -120,12 +120,12 @@ private:
 			close();
 		if (const auto after = structure_.after.find(activity); after != structure_.after.end())
 			for (const std::string &next : after->second)
-				pass_on(next);
+				hand_over(next);
 		if (structure_.called.contains(activity))
 			reply_ = activity;
 	}
 
-	void pass_on(const std::string &next)
+	void hand_over(const std::string &next)
 	{
 		const std::size_t role = structure_.role_of.at(next);
 		const bool is_queue = structure_.is_queued(next) && structure_.roles[role].activities.front() == next;
@@ -145,7 +145,7 @@ private:
 
 	void wake(const Step &step)
 	{
-		const std::size_t role = step.what < places_.size() ? places_[step.what].role : nothing;
+		const std::size_t role = step.what < thread_roles_.size() ? thread_roles_[step.what].role : nothing;
 		if (role == nothing)
 			return;
 		const Waits::Cause cause = waits_.causes[index_][step.waking];
@@ -206,7 +206,7 @@ private:
 	const std::size_t index_;
 	const Structure &structure_;
 	const Waits &waits_;
-	const std::vector<ThreadPlace> places_;
+	const std::vector<ThreadRole> thread_roles_;
 	Iteration *iteration_ = nullptr;
 	std::size_t role_ = 0;
 	std::vector<Node *> path_;
@@ -254,7 +254,7 @@ private:
 		return divided;
 	}
 
-	// An iteration begins with the first activity of the thread, or the division() before that.
+	// An iteration begins with the first activity of the thread, or at the boundary() before that.
 	std::vector<std::span<const Step>> at_activities(const std::vector<Step> &steps, std::uint32_t first) const
 	{
 		std::vector<std::span<const Step>> divided;
@@ -263,7 +263,7 @@ private:
 			const Step &step = steps[i];
 			if (step.kind == Step::Kind::begin && is_modelled(step)) {
 				if (depth == 0 && step.what == first) {
-					const std::size_t at = begin == steps.size() ? i : division(steps, gap, i);
+					const std::size_t at = begin == steps.size() ? i : boundary(steps, gap, i);
 					if (begin != steps.size())
 						divided.push_back(std::span(steps).subspan(begin, at - begin));
 					begin = at;
@@ -283,7 +283,7 @@ private:
 	}
 
 	// After the last wait; else after the first wake-up; else in the middle.
-	static std::size_t division(const std::vector<Step> &steps, std::size_t from, std::size_t to)
+	static std::size_t boundary(const std::vector<Step> &steps, std::size_t from, std::size_t to)
 	{
 		for (std::size_t i = to; i-- > from;)
 			if (steps[i].kind == Step::Kind::wait)

@@ -51,7 +51,7 @@ public:
 		}
 		for (std::size_t i = 0; i < model_.roles.size(); ++i)
 			if (const std::string wrong = broken_rule(model_, i); !wrong.empty())
-				lexer_.refuse(places_[i],
+				lexer_.refuse(role_positions_[i],
 					      fmt::format("role {}: {}", name_text(model_.roles[i].name), wrong));
 		return std::move(model_);
 	}
@@ -171,7 +171,7 @@ private:
 		lexer_.expect("{");
 		made.body = block(1);
 		lexer_.expect("}");
-		places_.push_back(position);
+		role_positions_.push_back(position);
 		model_.roles.push_back(std::move(made));
 	}
 
@@ -275,8 +275,9 @@ private:
 
 	void blocks(Operation &made, std::size_t depth)
 	{
-		const bool must = made.kind == Kind::lock || made.kind == Kind::branch || made.kind == Kind::fork;
-		if (!must && !(made.kind == Kind::call && lexer_.is("{")))
+		const bool needs_block =
+		    made.kind == Kind::lock || made.kind == Kind::branch || made.kind == Kind::fork;
+		if (!needs_block && !(made.kind == Kind::call && lexer_.is("{")))
 			return;
 		lexer_.expect("{");
 		made.blocks.push_back(block(depth + 1));
@@ -315,7 +316,7 @@ private:
 	Model model_;
 	std::map<std::string, std::size_t> roles_, distributions_;
 	std::vector<Reference> references_;
-	std::vector<TextPosition> places_; // of the roles
+	std::vector<TextPosition> role_positions_;
 	std::size_t operations_ = 0, threads_ = 0;
 	bool is_separated_ = false;
 };

@@ -17,14 +17,14 @@ public:
 
 	std::string first_broken()
 	{
-		if (const std::string wrong = of_mode(); !wrong.empty())
+		if (const std::string wrong = broken_by_mode(); !wrong.empty())
 			return wrong;
-		of_block(role_.body);
+		check_block(role_.body);
 		return wrong_;
 	}
 
 private:
-	std::string of_mode() const
+	std::string broken_by_mode() const
 	{
 		const bool is_pool = role_.mode == Role::Mode::pool;
 		if (is_pool && (role_.body.empty() || role_.body[0].kind != Kind::take))
@@ -42,21 +42,21 @@ private:
 			wrong_ = sentence;
 	}
 
-	void of_block(const Block &block)
+	void check_block(const Block &block)
 	{
 		for (const Operation &operation : block) {
-			of_operation(operation);
+			check_operation(operation);
 			const bool is_lock = operation.kind == Kind::lock;
 			if (is_lock)
 				held_.push_back(operation.name);
 			for (const Block &inner : operation.blocks)
-				of_block(inner);
+				check_block(inner);
 			if (is_lock)
 				held_.pop_back();
 		}
 	}
 
-	void of_operation(const Operation &operation)
+	void check_operation(const Operation &operation)
 	{
 		const bool is_pool = role_.mode == Role::Mode::pool;
 		switch (operation.kind) {
@@ -70,7 +70,7 @@ private:
 			return;
 		case Kind::put:
 		case Kind::call:
-			return of_queue(operation);
+			return check_queue(operation);
 		case Kind::signal:
 			if (!has(model_.roles[operation.role], Kind::await))
 				refuse(fmt::format("it signals {}, which has no `await`", target(operation)));
@@ -94,7 +94,7 @@ private:
 		}
 	}
 
-	void of_queue(const Operation &operation)
+	void check_queue(const Operation &operation)
 	{
 		const Role &other = model_.roles[operation.role];
 		if (other.mode != Role::Mode::pool)

@@ -158,12 +158,12 @@ Counts count(const Relation &relation, const Instances &instances)
 {
 	using enum Relation::Kind;
 	const auto first = instances.find(relation.first), second = instances.find(relation.second);
-	const bool is_of_one = relation.second.empty();
-	if (first == instances.end() || (!is_of_one && second == instances.end()))
+	const bool has_one_activity = relation.second.empty();
+	if (first == instances.end() || (!has_one_activity && second == instances.end()))
 		return {};
 	switch (relation.kind) {
 	case alone:
-		return count_alone(is_of_one ? first->second : merged(first->second, second->second));
+		return count_alone(has_one_activity ? first->second : merged(first->second, second->second));
 	case follows:
 	case within:
 		return count_pairs(relation, first->second, second->second);
@@ -183,25 +183,30 @@ Counts count(const Relation &relation, const Instances &instances)
 std::string relation_text(const Relation &relation, const Counts &counts)
 {
 	const std::string first = name_text(relation.first), second = name_text(relation.second);
-	const std::string of = fmt::format("{} of {}", counts.held, counts.total);
+	const std::string held_of_total = fmt::format("{} of {}", counts.held, counts.total);
 	switch (relation.kind) {
 	case Relation::Kind::alone:
 		return fmt::format("{}: one thread at a time: {}, {:.0f} would overlap by chance",
-				   relation.second.empty() ? first : first + " and " + second, of, counts.by_chance);
+				   relation.second.empty() ? first : first + " and " + second, held_of_total,
+				   counts.by_chance);
 	case Relation::Kind::follows:
-		return fmt::format("{} follows {} of the same item: {}", second, first, of);
+		return fmt::format("{} follows {} of the same item: {}", second, first, held_of_total);
 	case Relation::Kind::within:
-		return fmt::format("{} is within {} of the same item, in another thread: {}", second, first, of);
+		return fmt::format("{} is within {} of the same item, in another thread: {}", second, first,
+				   held_of_total);
 	case Relation::Kind::in_order:
-		return fmt::format("{} is in the order of the items: {}", first, of);
+		return fmt::format("{} is in the order of the items: {}", first, held_of_total);
 	case Relation::Kind::as_ready:
-		return fmt::format("{} takes items as {} of them ends: {}", second, first, of);
+		return fmt::format("{} takes items as {} of them ends: {}", second, first, held_of_total);
 	case Relation::Kind::capacity:
-		return fmt::format("at most {} items are between {} and {}: {}", relation.limit, first, second, of);
+		return fmt::format("at most {} items are between {} and {}: {}", relation.limit, first, second,
+				   held_of_total);
 	case Relation::Kind::barrier:
-		return fmt::format("{} begins when all threads have ended {} of the item: {}", second, first, of);
+		return fmt::format("{} begins when all threads have ended {} of the item: {}", second, first,
+				   held_of_total);
 	case Relation::Kind::next:
-		return fmt::format("{} of the next item begins when all threads have ended {}: {}", second, first, of);
+		return fmt::format("{} of the next item begins when all threads have ended {}: {}", second, first,
+				   held_of_total);
 	}
 	return "";
 }

@@ -26,15 +26,15 @@ public:
 
 	std::vector<Relation> find()
 	{
-		locks();
-		barriers();
-		pairs();
+		find_locks();
+		find_barriers();
+		find_arcs_and_calls();
 		return std::move(found_);
 	}
 
 private:
 	// The threads must also have waited for each other: on one CPU instances rarely overlap anyway.
-	void locks()
+	void find_locks()
 	{
 		std::map<std::string, double> alone; // the overlaps expected by chance
 		for (const auto &[name, instances] : instances_) {
@@ -47,10 +47,10 @@ private:
 				alone[name] = counts.by_chance;
 			}
 		}
-		locks_of_two(alone);
+		find_locks_of_two(alone);
 	}
 
-	void locks_of_two(const std::map<std::string, double> &alone)
+	void find_locks_of_two(const std::map<std::string, double> &alone)
 	{
 		for (const auto &[name, chance] : alone)
 			for (auto other = alone.upper_bound(name); other != alone.end(); ++other) {
@@ -75,7 +75,7 @@ private:
 	}
 
 	// All threads do activity A of an item, then all B of it, then all A of the next item.
-	void barriers()
+	void find_barriers()
 	{
 		std::set<std::string> used;
 		for (const auto &[name, instances] : instances_) {
@@ -116,7 +116,7 @@ private:
 			found_.push_back(relation);
 	}
 
-	void pairs()
+	void find_arcs_and_calls()
 	{
 		std::vector<Relation> arcs;
 		for (const auto &[first, firsts] : instances_)

@@ -50,7 +50,7 @@ public:
 private:
 	[[noreturn]] void refuse(const std::string &sentence) const
 	{
-		throw Error("{}, line {}: {}", name_, number_, sentence);
+		throw Error("{}, line {}: {}", name_, line_number_, sentence);
 	}
 
 	// Returns false at the end of the text.
@@ -58,7 +58,7 @@ private:
 	{
 		if (text_.empty())
 			return false;
-		++number_;
+		++line_number_;
 		const std::size_t end = text_.find('\n');
 		if (end == std::string_view::npos)
 			refuse("the line has no end: the file is cut off; copy it again");
@@ -87,14 +87,14 @@ private:
 	{
 		std::size_t threads = 0;
 		for (std::size_t i = 0; !sets_.empty() && i < model_.roles.size(); ++i)
-			if (const std::vector<std::uint32_t> &of = sets_.back().roles[i].threads; !of.empty())
-				threads += *std::ranges::max_element(of) + std::size_t(1);
+			if (const std::vector<std::uint32_t> &numbers = sets_.back().roles[i].threads; !numbers.empty())
+				threads += *std::ranges::max_element(numbers) + std::size_t(1);
 		if (threads > max_threads)
 			refuse(fmt::format("the recording before this has more than {} threads", max_threads));
 		for (std::size_t i = 0; !sets_.empty() && i < model_.roles.size(); ++i) {
 			const Role &role = model_.roles[i];
-			const bool needs = !role.columns.empty() || role.loop == 0;
-			if (needs && sets_.back().roles[i].items.empty())
+			const bool needs_samples = !role.columns.empty() || role.loop == 0;
+			if (needs_samples && sets_.back().roles[i].items.empty())
 				refuse(fmt::format("the recording before this has no iterations of the role {}",
 						   name_text(role.name)));
 		}
@@ -191,7 +191,7 @@ private:
 	const std::string &name_;
 	const Model &model_;
 	std::string_view line_;
-	std::size_t number_ = 0;
+	std::size_t line_number_ = 0;
 	std::vector<SampleSet> sets_;
 	std::vector<bool> has_role_;
 	std::optional<std::size_t> role_;

@@ -93,9 +93,9 @@ private:
 	}
 	// For the program: a thread of another program there does not count.
 	bool is_idle(const analyze::Cpu &cpu) const { return cpu.current && !is_of_program(*cpu.current); }
-	bool is_of_its_call(const analyze::Waker &waker) const;
+	bool is_by_own_call(const analyze::Waker &waker) const;
 	CpuState &cpu_state(std::uint32_t cpu) { return grow_to(cpus_, cpu); }
-	std::uint32_t place(const analyze::Thread &thread);
+	std::uint32_t thread_number(const analyze::Thread &thread);
 	void account(Progress &progress, std::uint64_t time);
 	void flush(std::uint32_t thread);
 	void add(std::uint32_t thread, const Step &step);
@@ -110,7 +110,7 @@ private:
 	std::vector<const analyze::Thread *> threads_; // by number
 	std::vector<Progress> progress_;
 	std::vector<CpuState> cpus_;
-	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
+	std::unordered_map<const analyze::Thread *, std::uint32_t> thread_numbers_;
 	std::vector<double> cost_; // by event class, in ns
 	std::size_t number_of_steps_ = 0;
 	std::uint32_t wakings_ = 0;
@@ -121,7 +121,7 @@ private:
 		std::uint32_t waker, woken;
 	};
 	std::optional<Waking> waking_; // from blocked() to on_waking() for the same event
-	std::vector<std::uint64_t> wakes_idle_, wakes_same_;
+	std::vector<std::uint64_t> wakes_idle_, wakes_local_;
 };
 
 void Collector::set_costs()
@@ -140,9 +140,9 @@ void Collector::set_costs()
 	}
 }
 
-std::uint32_t Collector::place(const analyze::Thread &thread)
+std::uint32_t Collector::thread_number(const analyze::Thread &thread)
 {
-	const auto [found, is_new] = places_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
+	const auto [found, is_new] = thread_numbers_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
 	if (is_new) {
 		threads_.push_back(&thread);
 		progress_.emplace_back();
@@ -181,7 +181,7 @@ void Collector::flush(std::uint32_t thread)
 
 // Whether the wake-up is by a softirq that the running thread's system call has raised, as for messages on loopback:
 // since the call began there was neither a hardware interrupt on this CPU nor a switch.
-bool Collector::is_of_its_call(const analyze::Waker &waker) const
+bool Collector::is_by_own_call(const analyze::Waker &waker) const
 {
 	const analyze::Thread *thread = waker.thread;
 	if (!thread || !analyze::EventKinds::is_softirq(static_cast<std::uint32_t>(waker.interrupt)))
@@ -195,14 +195,14 @@ bool Collector::is_of_its_call(const analyze::Waker &waker) const
 void Collector::blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 			const analyze::Waker &waker)
 {
-	const std::uint32_t slept = place(thread);
-	const bool is_by_thread = waker.thread && (waker.interrupt < 0 || is_of_its_call(waker));
+	const std::uint32_t slept = thread_number(thread);
+	const bool is_by_thread = waker.thread && (waker.interrupt < 0 || is_by_own_call(waker));
 	Step wait;
 	wait.kind = Step::Kind::wait;
 	wait.time = ns(from);
 	wait.ns = ns(to) - wait.time;
 	wait.waking = ++wakings_;
-	wait.what = is_by_thread ? place(*waker.thread) : waker.interrupt >= 0 ? interrupt : unknown;
+	wait.what = is_by_thread ? thread_number(*waker.thread) : waker.interrupt >= 0 ? interrupt : unknown;
 	const std::string *call = fold_.kinds().syscall_name(thread.syscall);
 	wait.is_timed = call && (*call == "nanosleep" || *call == "clock_nanosleep");
 	Progress &progress = progress_[slept];
@@ -219,7 +219,7 @@ void Collector::blocked(const analyze::Thread &thread, std::uint64_t from, std::
 void Collector::mark(const analyze::Thread &thread, std::uint32_t activity, bool begins, std::uint64_t time,
 		     std::uint64_t key)
 {
-	const std::uint32_t number = place(thread);
+	const std::uint32_t number = thread_number(thread);
 	Progress &progress = progress_[number];
 	if (thread.state == State::running && !progress.is_running) {
 		progress.is_running = true;
@@ -256,7 +256,7 @@ void Collector::user_event(const analyze::Thread &thread, const trace::Event &ev
 		return;
 	has_own_marks_ = true;
 	steps_.marks_functions = false;
-	progress_[place(thread)].overhead += user_event_ns;
+	progress_[thread_number(thread)].overhead += user_event_ns;
 	if (role.argument && role.activity < steps_.has_argument.size())
 		steps_.has_argument[role.activity] = true;
 	mark(thread, role.activity, role.begins, event.time, role.argument ? role.argument.get(event) : 0);
@@ -281,11 +281,11 @@ void Collector::on_switch(const analyze::EventKind &kind, const trace::Event &ev
 {
 	const analyze::Thread *prev = fold_.thread(kind.field[1].get<std::int32_t>(event));
 	const analyze::Thread *next = fold_.thread(kind.field[2].get<std::int32_t>(event));
-	const double half = event.cls->id < cost_.size() ? cost_[event.cls->id] / 2 : 0;
+	const double half_cost = event.cls->id < cost_.size() ? cost_[event.cls->id] / 2 : 0;
 	if (prev && prev->tid != 0) {
-		const std::uint32_t number = place(*prev);
+		const std::uint32_t number = thread_number(*prev);
 		Progress &progress = progress_[number];
-		progress.overhead += half;
+		progress.overhead += half_cost;
 		account(progress, event.time);
 		progress.is_running = false;
 		if (prev->state != State::runnable && prev->state != State::throttled)
@@ -293,7 +293,7 @@ void Collector::on_switch(const analyze::EventKind &kind, const trace::Event &ev
 	}
 	if (!next || next->tid == 0)
 		return;
-	const std::uint32_t number = place(*next);
+	const std::uint32_t number = thread_number(*next);
 	Progress &progress = progress_[number];
 	if (progress.wait) {
 		const std::uint64_t latency = ns(event.time - progress.woken);
@@ -305,7 +305,7 @@ void Collector::on_switch(const analyze::EventKind &kind, const trace::Event &ev
 	}
 	progress.is_running = true;
 	progress.since = event.time;
-	progress.overhead += half;
+	progress.overhead += half_cost;
 }
 
 void Collector::on_waking(const analyze::EventKind &kind, const trace::Event &event)
@@ -349,12 +349,12 @@ void Collector::after(const trace::Event &event)
 	const analyze::EventKind &kind = fold_.kinds()[*event.cls];
 	CpuState &here = cpu_state(event.cpu());
 	if (const std::uint64_t woke = std::exchange(here.woke, 0))
-		(here.woke_idle ? wakes_idle_ : wakes_same_).push_back(ns(event.time - woke));
+		(here.woke_idle ? wakes_idle_ : wakes_local_).push_back(ns(event.time - woke));
 	if (kind.kind == EventMeaning::sched_switch)
 		return on_switch(kind, event);
 	const analyze::Thread *current = fold_.cpus()[event.cpu()].current;
 	if (current && current->tid != 0 && event.cls->id < cost_.size())
-		progress_[place(*current)].overhead += cost_[event.cls->id];
+		progress_[thread_number(*current)].overhead += cost_[event.cls->id];
 	if (kind.kind == EventMeaning::sched_waking)
 		on_waking(kind, event);
 	else if (kind.kind == EventMeaning::interrupt_entry || kind.kind == EventMeaning::timer_entry)
@@ -364,7 +364,7 @@ void Collector::after(const trace::Event &event)
 // Keeps the threads of the program only, and subtracts the cost of remote wake-ups from the CPU times.
 void Collector::finish()
 {
-	std::vector<std::uint32_t> moved(threads_.size(), unknown);
+	std::vector<std::uint32_t> new_number(threads_.size(), unknown);
 	std::vector<ThreadSteps> kept;
 	for (std::size_t i = 0; i < threads_.size(); ++i) {
 		const analyze::Thread &thread = *threads_[i];
@@ -372,21 +372,22 @@ void Collector::finish()
 			continue;
 		steps_.threads[i].tid = thread.tid;
 		steps_.threads[i].name = thread.name;
-		moved[i] = static_cast<std::uint32_t>(kept.size());
+		new_number[i] = static_cast<std::uint32_t>(kept.size());
 		kept.push_back(std::move(steps_.threads[i]));
 	}
 	for (ThreadSteps &thread : kept)
 		for (Step &step : thread.steps)
 			if ((step.kind == Step::Kind::wait || step.kind == Step::Kind::wake) && step.what < unknown) {
 				const bool is_kernel = threads_[step.what]->is_kernel;
-				step.what = moved[step.what] == unknown && is_kernel ? interrupt : moved[step.what];
+				step.what =
+				    new_number[step.what] == unknown && is_kernel ? interrupt : new_number[step.what];
 			}
 	steps_.threads = std::move(kept);
 	if (wakes_idle_.size() >= min_wakes) {
 		constexpr std::uint64_t usual = 700, max_usual = 3000;
-		std::uint64_t same = wakes_same_.size() >= min_wakes ? median(wakes_same_) : usual;
-		same = same < max_usual ? same : usual;
-		steps_.wake_cost = std::max(median(wakes_idle_), same) - same;
+		std::uint64_t local = wakes_local_.size() >= min_wakes ? median(wakes_local_) : usual;
+		local = local < max_usual ? local : usual;
+		steps_.wake_cost = std::max(median(wakes_idle_), local) - local;
 	}
 	for (ThreadSteps &thread : steps_.threads)
 		for (std::size_t i = 0; i + 1 < thread.steps.size(); ++i) {

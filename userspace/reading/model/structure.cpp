@@ -24,18 +24,18 @@ public:
 
 	Structure find()
 	{
-		roles();
-		relations();
+		match_roles();
+		check_relations();
 		for (RolePlan &role : structure_.roles)
-			mode(role);
+			choose_mode(role);
 		for (RolePlan &role : structure_.roles)
-			capacity(role);
+			find_capacity(role);
 		return std::move(structure_);
 	}
 
 private:
 	// The sum of all recordings.
-	Counts counted(const Relation &relation) const
+	Counts count_all(const Relation &relation) const
 	{
 		Counts sum;
 		for (const Recording &recording : recordings_) {
@@ -48,9 +48,9 @@ private:
 		return sum;
 	}
 
-	void because(const Relation &relation)
+	void add_reason(const Relation &relation)
 	{
-		structure_.because.push_back(relation_text(relation, counted(relation)));
+		structure_.because.push_back(relation_text(relation, count_all(relation)));
 	}
 
 	static std::vector<std::string> sorted(std::vector<std::string> names)
@@ -60,7 +60,7 @@ private:
 	}
 
 	// Takes the roles of the first recording; the others must have the same ones, and get their order.
-	void roles()
+	void match_roles()
 	{
 		for (const RoleThreads &role : recordings_.front().roles) {
 			RolePlan plan;
@@ -95,8 +95,8 @@ private:
 		return ordered;
 	}
 
-	// A relation found in one recording must hold in all.
-	void relations()
+	// A relation found in one recording must hold in all; then it becomes part of the structure.
+	void check_relations()
 	{
 		std::set<Relation> all;
 		for (const Recording &recording : recordings_)
@@ -107,14 +107,14 @@ private:
 				if (!count(relation, recording.found.instances).holds())
 					throw Refused(contradiction(recording, relation));
 		for (const Relation &relation : all)
-			take(relation);
+			apply(relation);
 	}
 
-	void take(const Relation &relation)
+	void apply(const Relation &relation)
 	{
 		switch (relation.kind) {
 		case Relation::Kind::alone:
-			lock(relation);
+			add_lock(relation);
 			break;
 		case Relation::Kind::follows:
 			structure_.before.emplace(relation.second, relation.first);
@@ -125,24 +125,24 @@ private:
 			structure_.called.emplace(relation.second, relation.first);
 			break;
 		default:
-			step(relation);
+			add_stage(relation);
 		}
-		because(relation);
+		add_reason(relation);
 	}
 
 	// A lock has the name of the first of its activities.
-	void lock(const Relation &relation)
+	void add_lock(const Relation &relation)
 	{
 		const std::string name = structure_.locks.try_emplace(relation.first, relation.first).first->second;
 		if (relation.second.empty())
 			return;
 		const std::string other = structure_.locks.try_emplace(relation.second, relation.second).first->second;
-		for (auto &[activity, of] : structure_.locks)
-			if (of == other)
-				of = name;
+		for (auto &[activity, lock] : structure_.locks)
+			if (lock == other)
+				lock = name;
 	}
 
-	void step(const Relation &relation)
+	void add_stage(const Relation &relation)
 	{
 		const bool is_next = relation.kind == Relation::Kind::next;
 		for (std::vector<Structure::Stage> &stages : structure_.steps) {
@@ -163,7 +163,7 @@ private:
 			structure_.steps.back().push_back({relation.second, false});
 	}
 
-	void mode(RolePlan &role)
+	void choose_mode(RolePlan &role)
 	{
 		if (role.activities.empty())
 			return;
@@ -176,12 +176,12 @@ private:
 		if (structure_.called.contains(first))
 			role.mode = Role::Mode::pool;
 		if (const auto before = structure_.before.find(first); before != structure_.before.end())
-			order(role, before->second, first);
+			choose_order(role, before->second, first);
 	}
 
 	// A single thread handles items in the order of their numbers, if that always holds and the order in which they
 	// became ready does not. Otherwise they come by a queue.
-	void order(RolePlan &role, const std::string &before, const std::string &first)
+	void choose_order(RolePlan &role, const std::string &before, const std::string &first)
 	{
 		const Relation ready{Relation::Kind::as_ready, before, first, 0};
 		const Relation order{Relation::Kind::in_order, first, "", 0};
@@ -197,10 +197,10 @@ private:
 		if (role.in_order && disordered)
 			throw Refused(contradiction(*disordered, order));
 		if (role.in_order)
-			return because(order);
+			return add_reason(order);
 		role.mode = Role::Mode::pool;
-		if (counted(ready).held >= min_as_ready * static_cast<double>(counted(ready).total))
-			because(ready);
+		if (count_all(ready).held >= min_as_ready * static_cast<double>(count_all(ready).total))
+			add_reason(ready);
 		else
 			structure_.because.push_back(name_text(first) +
 						     " takes items in no order that is known: a queue");
@@ -214,7 +214,7 @@ private:
 
 	// There is a capacity if the producer waited for the takers, nearly always with about the same number of items
 	// ready.
-	void capacity(RolePlan &role)
+	void find_capacity(RolePlan &role)
 	{
 		if (role.mode != Role::Mode::pool || !structure_.before.contains(role.activities.front()))
 			return;
@@ -234,7 +234,7 @@ private:
 			return;
 		role.capacity = static_cast<std::uint32_t>(usual - 1); // the last one waits to be put
 		const Relation bound = capacity_of(before, first, role.capacity, role.threads);
-		structure_.because.push_back(relation_text(bound, counted(bound)) +
+		structure_.because.push_back(relation_text(bound, count_all(bound)) +
 					     fmt::format("; its producer waits {} times", ready.size()));
 	}
 

@@ -16,7 +16,7 @@ namespace monitor::model {
 
 struct Recording {
 	Steps steps;
-	Found found;
+	FoundInstances found;
 	std::vector<RoleThreads> roles; // in the order of Structure::roles
 };
 

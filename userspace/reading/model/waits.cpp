@@ -58,21 +58,21 @@ private:
 	void explain(std::size_t index)
 	{
 		const Recording &recording = recordings_[index];
-		const std::vector<ThreadPlace> places = thread_places(recording);
+		const std::vector<ThreadRole> roles_of = thread_roles(recording);
 		std::uint32_t wakings = 0;
 		for (const ThreadSteps &thread : recording.steps.threads)
 			for (const Step &step : thread.steps)
 				wakings = std::max(wakings, step.waking);
 		waits_.causes[index].assign(wakings + 1, Waits::Cause::none);
 		waits_.semaphore_of[index].assign(wakings + 1, nothing);
-		for (std::uint32_t thread = 0; thread < places.size(); ++thread)
-			if (places[thread].role != nothing)
-				explain(index, thread, places);
+		for (std::uint32_t thread = 0; thread < roles_of.size(); ++thread)
+			if (roles_of[thread].role != nothing)
+				explain(index, thread, roles_of);
 	}
 
 	bool is_modelled(const std::string &activity) const { return structure_.role_of.contains(activity); }
 
-	void explain(std::size_t index, std::uint32_t thread, const std::vector<ThreadPlace> &places)
+	void explain(std::size_t index, std::uint32_t thread, const std::vector<ThreadRole> &roles_of)
 	{
 		const Steps &steps = recordings_[index].steps;
 		const std::vector<Step> &done = steps.threads[thread].steps;
@@ -85,7 +85,7 @@ private:
 		std::vector<std::string> open;
 		std::string last;
 		// Waits before its first activity and after its last one belong to its start and end.
-		bool has_begun = structure_.roles[places[thread].role].activities.empty();
+		bool has_begun = structure_.roles[roles_of[thread].role].activities.empty();
 		const bool is_by_name = has_begun;
 		for (std::size_t i = 0; i < done.size(); ++i) {
 			const Step &step = done[i];
@@ -98,15 +98,15 @@ private:
 				open.pop_back();
 			} else if (step.kind == Step::Kind::wait && has_begun &&
 				   (is_by_name || !open.empty() || next[i] != nothing)) {
-				const std::string &then = next[i] == nothing ? none_ : steps.activities[next[i]];
-				take(index, step, places[thread], places,
-				     {open.empty() ? none_ : open.back(), then, last});
+				const std::string &next_name = next[i] == nothing ? none_ : steps.activities[next[i]];
+				explain_wait(index, step, roles_of[thread], roles_of,
+					     {open.empty() ? none_ : open.back(), next_name, last});
 			}
 		}
 	}
 
-	void take(std::size_t index, const Step &wait, const ThreadPlace &at, const std::vector<ThreadPlace> &places,
-		  const Context &context)
+	void explain_wait(std::size_t index, const Step &wait, const ThreadRole &waiter,
+			  const std::vector<ThreadRole> &roles_of, const Context &context)
 	{
 		waited_ += wait.ns;
 		Waits::Cause &cause = waits_.causes[index][wait.waking];
@@ -115,15 +115,15 @@ private:
 			++sleeps_;
 			return;
 		}
-		const ThreadPlace waker = wait.what < places.size() ? places[wait.what] : ThreadPlace();
+		const ThreadRole waker = wait.what < roles_of.size() ? roles_of[wait.what] : ThreadRole();
 		if (waker.role == nothing) {
 			unexplained_ += wait.what == interrupt ? 0 : wait.ns;
 			++delays_;
-		} else if (is_of_structure(at.role, context)) {
+		} else if (is_of_structure(waiter.role, context)) {
 			cause = Waits::Cause::structure;
 			++by_structure_;
 		} else {
-			between_[{waker.role, at.role}].add(index, wait.waking, waker.number == at.number);
+			between_[{waker.role, waiter.role}].add(index, wait.waking, waker.number == waiter.number);
 		}
 	}
 
@@ -166,11 +166,11 @@ private:
 			const bool is_own =
 			    &from != &to && from.threads == to.threads && to.threads > 1 &&
 			    static_cast<double>(between.paired) >= min_paired * static_cast<double>(between.count);
-			const auto place = static_cast<std::uint32_t>(waits_.semaphores.size());
+			const auto index = static_cast<std::uint32_t>(waits_.semaphores.size());
 			waits_.semaphores.push_back({roles.first, roles.second, is_own, from.name + "." + to.name});
 			for (const auto &[recording, waking] : between.wakings) {
 				waits_.causes[recording][waking] = Waits::Cause::semaphore;
-				waits_.semaphore_of[recording][waking] = place;
+				waits_.semaphore_of[recording][waking] = index;
 			}
 		}
 	}
@@ -191,13 +191,13 @@ Waits explain_waits(const std::vector<Recording> &recordings, const Structure &s
 	return Explainer(recordings, structure).explain();
 }
 
-std::vector<ThreadPlace> thread_places(const Recording &recording)
+std::vector<ThreadRole> thread_roles(const Recording &recording)
 {
-	std::vector<ThreadPlace> places(recording.steps.threads.size());
+	std::vector<ThreadRole> roles_of(recording.steps.threads.size());
 	for (std::size_t role = 0; role < recording.roles.size(); ++role)
 		for (std::uint32_t i = 0; i < recording.roles[role].threads.size(); ++i)
-			places[recording.roles[role].threads[i]] = {role, i};
-	return places;
+			roles_of[recording.roles[role].threads[i]] = {role, i};
+	return roles_of;
 }
 
 } // namespace monitor::model

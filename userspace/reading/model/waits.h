@@ -32,10 +32,10 @@ struct Waits {
 Waits explain_waits(const std::vector<Recording> &recordings, const Structure &structure);
 
 // The role of each thread of a recording (`nothing`: none), and its number within that.
-struct ThreadPlace {
+struct ThreadRole {
 	std::size_t role = nothing;
 	std::uint32_t number = 0;
 };
-std::vector<ThreadPlace> thread_places(const Recording &recording);
+std::vector<ThreadRole> thread_roles(const Recording &recording);
 
 } // namespace monitor::model
