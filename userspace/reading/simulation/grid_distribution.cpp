@@ -72,19 +72,19 @@ std::vector<double> cumulated(std::vector<double> mass)
 	return mass;
 }
 
-std::vector<double> differences(std::vector<double> function)
+std::vector<double> differences(std::vector<double> cumulative)
 {
-	std::adjacent_difference(function.begin(), function.end(), function.begin());
-	return function;
+	std::adjacent_difference(cumulative.begin(), cumulative.end(), cumulative.begin());
+	return cumulative;
 }
 
 // Of the points 0, step, 2 step ..., from a distribution function.
-std::vector<double> masses(double step, std::size_t points, const std::function<double(double)> &function)
+std::vector<double> masses(double step, std::size_t points, const std::function<double(double)> &cumulative)
 {
 	std::vector<double> mass(points);
 	for (std::size_t i = 0; i < points; ++i) {
 		const double at = step * static_cast<double>(i);
-		mass[i] = function(at + step / 2) - function(at - step / 2);
+		mass[i] = cumulative(at + step / 2) - cumulative(at - step / 2);
 	}
 	return mass;
 }
@@ -94,15 +94,15 @@ std::vector<double> masses(double step, std::size_t points, const std::function<
 GridDistribution::GridDistribution(double start, double step, std::vector<double> mass)
     : start_(start), step_(step), mass_(std::move(mass))
 {
-	const auto is_left = [](double of_point) { return of_point > negligible; };
-	const auto first = std::ranges::find_if(mass_, is_left) - mass_.begin();
-	while (!is_left(mass_.back()))
+	const auto is_kept = [](double probability) { return probability > negligible; };
+	const auto first = std::ranges::find_if(mass_, is_kept) - mass_.begin();
+	while (!is_kept(mass_.back()))
 		mass_.pop_back();
 	mass_.erase(mass_.begin(), mass_.begin() + first);
 	start_ += step_ * static_cast<double>(first);
 	const double all = std::accumulate(mass_.begin(), mass_.end(), 0.0);
-	for (double &of_point : mass_)
-		of_point /= all;
+	for (double &probability : mass_)
+		probability /= all;
 }
 
 GridDistribution GridDistribution::point(double time)
@@ -139,8 +139,8 @@ GridDistribution GridDistribution::values(std::span<const double> sample)
 		mass[below] += 1 - (at - static_cast<double>(below));
 		mass[below + 1] += at - static_cast<double>(below);
 	}
-	for (double &of_point : mass)
-		of_point /= static_cast<double>(sample.size());
+	for (double &probability : mass)
+		probability /= static_cast<double>(sample.size());
 	return {low, step, std::move(mass)};
 }
 
@@ -154,10 +154,10 @@ double GridDistribution::mean() const
 
 double GridDistribution::deviation() const
 {
-	const double middle = mean();
+	const double center = mean();
 	double sum = 0;
 	for (std::size_t i = 0; i < mass_.size(); ++i) {
-		const double distance = start_ + step_ * static_cast<double>(i) - middle;
+		const double distance = start_ + step_ * static_cast<double>(i) - center;
 		sum += mass_[i] * distance * distance;
 	}
 	return std::sqrt(sum);
@@ -179,7 +179,7 @@ GridDistribution GridDistribution::scaled(double factor) const
 	return {start_ * factor, step_ * factor, mass_};
 }
 
-std::vector<double> GridDistribution::on(double start, double step, std::size_t points) const
+std::vector<double> GridDistribution::resampled(double start, double step, std::size_t points) const
 {
 	std::vector<double> mass(points);
 	for (std::size_t i = 0; i < mass_.size(); ++i) {
@@ -203,8 +203,9 @@ GridDistribution GridDistribution::then(const GridDistribution &other) const
 	const auto points = [&](const GridDistribution &each) {
 		return static_cast<std::size_t>(std::ceil((each.end() - each.start_) / step)) + 1;
 	};
-	return {start_ + other.start_, step,
-		convolution(on(start_, step, points(*this)), other.on(other.start_, step, points(other)))};
+	return {
+	    start_ + other.start_, step,
+	    convolution(resampled(start_, step, points(*this)), other.resampled(other.start_, step, points(other)))};
 }
 
 GridDistribution GridDistribution::repeated(std::uint64_t times) const
@@ -228,19 +229,19 @@ GridDistribution GridDistribution::beside(const GridDistribution &other) const
 	if (mass_.size() > 1 && other.mass_.size() > 1) // no finer than either
 		step = std::max(step, std::min(step_, other.step_));
 	const auto points = static_cast<std::size_t>(std::ceil((stop - start) / step)) + 1;
-	std::vector<double> function = cumulated(on(start, step, points));
-	const std::vector<double> of_other = cumulated(other.on(start, step, points));
+	std::vector<double> cumulative = cumulated(resampled(start, step, points));
+	const std::vector<double> other_values = cumulated(other.resampled(start, step, points));
 	for (std::size_t i = 0; i < points; ++i)
-		function[i] *= of_other[i];
-	return {start, step, differences(std::move(function))};
+		cumulative[i] *= other_values[i];
+	return {start, step, differences(std::move(cumulative))};
 }
 
 GridDistribution GridDistribution::side_by_side(std::uint64_t number) const
 {
-	std::vector<double> function = cumulated(mass_);
-	for (double &share : function)
+	std::vector<double> cumulative = cumulated(mass_);
+	for (double &share : cumulative)
 		share = std::pow(std::min(share, 1.0), static_cast<double>(number));
-	return {start_, step_, differences(std::move(function))};
+	return {start_, step_, differences(std::move(cumulative))};
 }
 
 GridDistribution GridDistribution::or_else(double probability, const GridDistribution &other) const
@@ -249,10 +250,10 @@ GridDistribution GridDistribution::or_else(double probability, const GridDistrib
 	if (start >= stop)
 		return *this;
 	const double step = (stop - start) / (max_points - 1);
-	std::vector<double> mass = on(start, step, max_points);
-	const std::vector<double> of_other = other.on(start, step, max_points);
+	std::vector<double> mass = resampled(start, step, max_points);
+	const std::vector<double> other_values = other.resampled(start, step, max_points);
 	for (std::size_t i = 0; i < mass.size(); ++i)
-		mass[i] = probability * mass[i] + (1 - probability) * of_other[i];
+		mass[i] = probability * mass[i] + (1 - probability) * other_values[i];
 	return {start, step, std::move(mass)};
 }
 

@@ -42,7 +42,7 @@ private:
 	GridDistribution(double start, double step, std::vector<double> mass);
 	double end() const { return start_ + step_ * static_cast<double>(mass_.size() - 1); }
 	// The probabilities on another grid; what is outside of it is moved to its first or last point.
-	std::vector<double> on(double start, double step, std::size_t points) const;
+	std::vector<double> resampled(double start, double step, std::size_t points) const;
 
 	double start_, step_;
 	std::vector<double> mass_;

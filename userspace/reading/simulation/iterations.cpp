@@ -12,7 +12,7 @@ using model::Role;
 
 Iterations::Iterations(const Role &role, const model::RoleSamples *samples, std::uint32_t threads, std::uint64_t items)
     : samples_(samples && !samples->threads.empty() ? samples : nullptr), threads_(threads), items_(items),
-      counts_(threads), turns_(threads)
+      counts_(threads), sequences_(threads)
 {
 	if (role.mode == Role::Mode::pool) {
 		for (std::size_t row = 0; row < rows(); ++row)
@@ -52,7 +52,7 @@ void Iterations::share(const Role &role)
 	for (std::size_t i = 0; i < order.size(); ++i)
 		lists_[i % threads_].push_back(order[i]);
 	for (std::size_t thread = 0; thread < threads_; ++thread)
-		turns_[thread].list = std::min(thread, lists_.size());
+		sequences_[thread].list = std::min(thread, lists_.size());
 	if (lists_.size() < threads_) // fewer iterations than threads
 		lists_.push_back(std::move(order));
 }
@@ -67,8 +67,8 @@ void Iterations::repeat(const Role &role, std::uint32_t recorded)
 		const std::size_t list = thread % lists_.size(), rows = lists_[list].size();
 		constexpr double golden = 0.381966; // keeps threads with the same iterations far apart
 		const std::uint32_t copy = thread / static_cast<std::uint32_t>(lists_.size());
-		turns_[thread] = {list,
-				  static_cast<std::size_t>(std::fmod(copy * golden, 1) * static_cast<double>(rows))};
+		sequences_[thread] = {
+		    list, static_cast<std::size_t>(std::fmod(copy * golden, 1) * static_cast<double>(rows))};
 		counts_[thread] = role.mode == Role::Mode::split || role.loop == 0 ? rows : role.loop;
 		if (samples_ && rows == 0)
 			counts_[thread] = 0;
@@ -77,11 +77,11 @@ void Iterations::repeat(const Role &role, std::uint32_t recorded)
 
 Iteration Iterations::at(std::uint32_t thread, std::uint64_t number) const
 {
-	const Turn &turn = turns_[thread];
-	const std::vector<std::uint32_t> &rows = lists_[turn.list];
+	const RowSequence &sequence = sequences_[thread];
+	const std::vector<std::uint32_t> &rows = lists_[sequence.list];
 	if (rows.empty())
 		return {thread + number * threads_, 0};
-	const std::uint32_t row = rows[(turn.from + number) % rows.size()];
+	const std::uint32_t row = rows[(sequence.from + number) % rows.size()];
 	return {samples_->items[row] + number / rows.size() * items_, row};
 }
 

@@ -38,8 +38,8 @@ private:
 	void repeat(const model::Role &role, std::uint32_t recorded);
 	std::uint32_t recorded_threads() const;
 
-	// A thread executes the rows of a list, beginning at place `from`. Threads share lists to save memory.
-	struct Turn {
+	// A thread executes the rows of a list, beginning with index `from`. Threads share lists to save memory.
+	struct RowSequence {
 		std::size_t list = 0, from = 0;
 	};
 
@@ -48,7 +48,7 @@ private:
 	std::uint64_t items_;
 	std::vector<std::uint64_t> counts_;                          // by thread
 	std::vector<std::vector<std::uint32_t>> lists_;              // of rows; empty without samples
-	std::vector<Turn> turns_;                                    // by thread
+	std::vector<RowSequence> sequences_;                         // by thread
 	std::unordered_map<std::uint64_t, std::size_t> row_of_item_; // of a pool
 	std::vector<std::uint64_t> items_in_order_;                  // of a pool
 };

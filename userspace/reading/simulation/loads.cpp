@@ -65,8 +65,8 @@ Load Loads::limit(const Names &activities) const
 					 static_cast<double>(roles_[role].slept) / elapsed_ /
 					     static_cast<double>(roles_[role].threads)});
 	loads.push_back({"fixed", static_cast<double>(model_.fixed_ns) / elapsed_});
-	const double most = std::ranges::max_element(loads, {}, &Load::share)->share;
-	return *std::ranges::find_if(loads, [&](const Load &load) { return load.share >= most - nearly_equal; });
+	const double max_share = std::ranges::max_element(loads, {}, &Load::share)->share;
+	return *std::ranges::find_if(loads, [&](const Load &load) { return load.share >= max_share - nearly_equal; });
 }
 
 } // namespace monitor::simulation

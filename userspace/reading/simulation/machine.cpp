@@ -100,7 +100,7 @@ void Machine::expire(CpuNumber number)
 		threads_[running].left += work;
 		if (work <= 0) {
 			threads_[running].state = State::blocked;
-			pick(number);
+			run_next(number);
 			return;
 		}
 	}
@@ -123,7 +123,7 @@ void Machine::yield(CpuNumber number)
 {
 	Cpu &cpu = cpus_[number];
 	add_to_queue(cpu, cpu.queue.size(), cpu.running);
-	pick(number);
+	run_next(number);
 }
 
 void Machine::account(Cpu &cpu)
@@ -241,10 +241,10 @@ void Machine::enqueue(CpuNumber number, ThreadNumber thread)
 	account(cpu);
 	Task &task = threads_[thread];
 	const Task &running = threads_[cpu.running];
-	Nanoseconds least = running.virtual_time;
+	Nanoseconds min_virtual_time = running.virtual_time;
 	for (const ThreadNumber i : cpu.queue)
-		least = std::min(least, threads_[i].virtual_time);
-	cpu.floor = std::max(cpu.floor, least);
+		min_virtual_time = std::min(min_virtual_time, threads_[i].virtual_time);
+	cpu.floor = std::max(cpu.floor, min_virtual_time);
 	move_to(task, number);
 	add_to_queue(cpu, cpu.queue.size(), thread);
 	if (settings_.policy == Policy::fair && running.priority == task.priority &&
@@ -267,11 +267,11 @@ bool Machine::comes_before(const Waiting &a, const Waiting &b, CpuNumber for_cpu
 std::optional<Machine::Waiting> Machine::first_waiting(CpuNumber for_cpu) const
 {
 	std::optional<Waiting> first;
-	const auto look_at = [&](CpuNumber of) {
-		for (std::size_t i = 0; i < cpus_[of].queue.size(); ++i)
-			if (allows(threads_[cpus_[of].queue[i]].cpus_mask, for_cpu) &&
-			    (!first || comes_before({of, i}, *first, for_cpu)))
-				first = {of, i};
+	const auto look_at = [&](CpuNumber cpu) {
+		for (std::size_t i = 0; i < cpus_[cpu].queue.size(); ++i)
+			if (allows(threads_[cpus_[cpu].queue[i]].cpus_mask, for_cpu) &&
+			    (!first || comes_before({cpu, i}, *first, for_cpu)))
+				first = {cpu, i};
 	};
 	look_at(for_cpu);
 	if ((!first || has_priorities_) && cpus_[for_cpu].queue.size() < queued_)
@@ -281,7 +281,7 @@ std::optional<Machine::Waiting> Machine::first_waiting(CpuNumber for_cpu) const
 	return first;
 }
 
-void Machine::pick(CpuNumber number)
+void Machine::run_next(CpuNumber number)
 {
 	cpus_[number].running = nobody;
 	timers_[number] = {};

@@ -135,7 +135,7 @@ private:
 	CpuNumber cpu_to_preempt(const Task &task) const;
 	CpuNumber shortest_queue(const Task &task) const;
 	void enqueue(CpuNumber number, ThreadNumber thread);
-	void pick(CpuNumber number);
+	void run_next(CpuNumber number);
 	std::optional<Waiting> first_waiting(CpuNumber for_cpu) const;
 	bool comes_before(const Waiting &a, const Waiting &b, CpuNumber for_cpu) const;
 	Nanoseconds running_for(ThreadNumber thread) const;

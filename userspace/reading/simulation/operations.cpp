@@ -42,7 +42,7 @@ Nanoseconds Replayer::execute(Worker &worker)
 		return branch(worker, instruction);
 	case Code::jump:
 		worker.at = instruction.target;
-		return goes_on;
+		return continues;
 	case Code::fork:
 		return fork(worker, instruction);
 	case Code::join:
@@ -50,7 +50,7 @@ Nanoseconds Replayer::execute(Worker &worker)
 	case Code::end:
 		return end(worker);
 	}
-	return goes_on;
+	return continues;
 }
 
 Nanoseconds Replayer::compute(Worker &worker, const Instruction &instruction)
@@ -63,7 +63,7 @@ Nanoseconds Replayer::compute(Worker &worker, const Instruction &instruction)
 		LockedActivity &locked = locked_[instruction.number];
 		(worker.is_after_others ? locked.after_others : locked.after_itself).push_back(recorded);
 	}
-	return work > 0 ? work : goes_on;
+	return work > 0 ? work : continues;
 }
 
 Nanoseconds Replayer::sleep(Worker &worker, const Instruction &instruction)
@@ -72,7 +72,7 @@ Nanoseconds Replayer::sleep(Worker &worker, const Instruction &instruction)
 	const std::uint64_t ns = durations_.value_of(*instruction.operation, worker.role, worker.row);
 	const Nanoseconds time = durations_.spend(static_cast<double>(ns));
 	if (time == 0)
-		return goes_on;
+		return continues;
 	worker.slept += time;
 	machine_.wake(worker.thread, time);
 	return blocks;
@@ -82,7 +82,7 @@ Nanoseconds Replayer::branch(Worker &worker, const Instruction &instruction)
 {
 	const bool is_taken = durations_.takes(*instruction.operation, worker.role, worker.row);
 	worker.at = is_taken ? worker.at + 1 : instruction.target;
-	return goes_on;
+	return continues;
 }
 
 Nanoseconds Replayer::put(Worker &worker, std::size_t role, Worker *caller)
@@ -95,7 +95,7 @@ Nanoseconds Replayer::put(Worker &worker, std::size_t role, Worker *caller)
 		return blocks;
 	}
 	push_item(role, {worker.item, caller}, worker);
-	return goes_on;
+	return continues;
 }
 
 Nanoseconds Replayer::signal(Worker &worker, std::size_t role)
@@ -105,7 +105,7 @@ Nanoseconds Replayer::signal(Worker &worker, std::size_t role)
 	++signals.count;
 	for (Worker *const waiter : std::exchange(signals.waiters, {}))
 		wake(*waiter, worker);
-	return goes_on;
+	return continues;
 }
 
 Nanoseconds Replayer::await(Worker &worker, std::uint32_t count)
@@ -116,7 +116,7 @@ Nanoseconds Replayer::await(Worker &worker, std::uint32_t count)
 		return blocks;
 	}
 	++worker.at;
-	return goes_on;
+	return continues;
 }
 
 // As with a mutex, a thread that comes while the next waiter is being woken takes the lock before it.
@@ -132,7 +132,7 @@ Nanoseconds Replayer::lock(Worker &worker, Lock &lock)
 	worker.is_after_others = last && last != &worker;
 	++worker.locks;
 	++worker.at;
-	return goes_on;
+	return continues;
 }
 
 Nanoseconds Replayer::unlock(Worker &worker, Lock &lock)
@@ -142,7 +142,7 @@ Nanoseconds Replayer::unlock(Worker &worker, Lock &lock)
 	lock.owner = nullptr;
 	lock.held += machine_.now() - lock.since;
 	wake_first(lock.waiters, worker);
-	return goes_on;
+	return continues;
 }
 
 Nanoseconds Replayer::await_reply(Worker &worker)
@@ -152,7 +152,7 @@ Nanoseconds Replayer::await_reply(Worker &worker)
 		return blocks;
 	--worker.replies;
 	++worker.at;
-	return goes_on;
+	return continues;
 }
 
 Nanoseconds Replayer::reply(Worker &worker)
@@ -163,11 +163,11 @@ Nanoseconds Replayer::reply(Worker &worker)
 		taker = taker->parent;
 	Worker *const caller = std::exchange(taker->caller, nullptr);
 	if (!caller) // an item that was put, not a call
-		return goes_on;
+		return continues;
 	++caller->replies;
 	if (std::exchange(caller->waits_for_reply, false))
 		wake(*caller, worker);
-	return goes_on;
+	return continues;
 }
 
 Semaphore &Replayer::semaphore(const Worker &worker, const Instruction &instruction)
@@ -181,7 +181,7 @@ Nanoseconds Replayer::post(Worker &worker, Semaphore &semaphore)
 	++worker.at;
 	if (!wake_first(semaphore.waiters, worker))
 		++semaphore.value;
-	return goes_on;
+	return continues;
 }
 
 Nanoseconds Replayer::wait(Worker &worker, Semaphore &semaphore)
@@ -189,7 +189,7 @@ Nanoseconds Replayer::wait(Worker &worker, Semaphore &semaphore)
 	++worker.at;
 	if (semaphore.value > 0) {
 		--semaphore.value;
-		return goes_on;
+		return continues;
 	}
 	semaphore.waiters.push_back(&worker);
 	return blocks;
@@ -203,7 +203,7 @@ Nanoseconds Replayer::meet(Worker &worker, Barrier &barrier)
 		return blocks;
 	}
 	release(barrier, worker);
-	return goes_on;
+	return continues;
 }
 
 void Replayer::release(Barrier &barrier, Worker &waker)
@@ -230,7 +230,7 @@ Nanoseconds Replayer::fork(Worker &worker, const Instruction &instruction)
 		++worker.children;
 		wake(child, worker);
 	}
-	return goes_on;
+	return continues;
 }
 
 Nanoseconds Replayer::join(Worker &worker)
@@ -239,14 +239,14 @@ Nanoseconds Replayer::join(Worker &worker)
 	if (worker.waits_for_children)
 		return blocks;
 	++worker.at;
-	return goes_on;
+	return continues;
 }
 
 Nanoseconds Replayer::end(Worker &worker)
 {
 	worker.is_in_iteration = false;
 	if (!worker.parent)
-		return goes_on;
+		return continues;
 	Worker &parent = *std::exchange(worker.parent, nullptr);
 	idle_children_[worker.role].push_back(&worker);
 	if (--parent.children == 0 && std::exchange(parent.waits_for_children, false))

@@ -26,41 +26,41 @@ void Program::add(std::vector<Instruction> &code, const model::Block &block)
 
 void Program::add(std::vector<Instruction> &code, const Operation &operation)
 {
-	const auto simple = [&](Code what, std::size_t number = 0) {
+	const auto emit = [&](Code what, std::size_t number = 0) {
 		code.push_back({what, static_cast<std::uint32_t>(number), &operation});
 	};
 	switch (operation.kind) {
 	case Kind::cpu:
-		return simple(Code::cpu, activities.number(operation.name));
+		return emit(Code::cpu, activities.number(operation.name));
 	case Kind::sleep:
-		return simple(Code::sleep);
+		return emit(Code::sleep);
 	case Kind::take: // done when an iteration starts
 		return;
 	case Kind::put:
-		return simple(Code::put, operation.role);
+		return emit(Code::put, operation.role);
 	case Kind::signal:
-		return simple(Code::signal, operation.role);
+		return emit(Code::signal, operation.role);
 	case Kind::await:
-		return simple(Code::await, ++awaits_);
+		return emit(Code::await, ++awaits_);
 	case Kind::lock: {
 		const std::uint32_t number = locks.number(operation.name);
-		simple(Code::lock, number);
+		emit(Code::lock, number);
 		add(code, operation.blocks[0]);
-		return simple(Code::unlock, number);
+		return emit(Code::unlock, number);
 	}
 	case Kind::call:
-		simple(Code::call, operation.role);
+		emit(Code::call, operation.role);
 		for (const model::Block &block : operation.blocks)
 			add(code, block);
-		return simple(Code::await_reply);
+		return emit(Code::await_reply);
 	case Kind::reply:
-		return simple(Code::reply);
+		return emit(Code::reply);
 	case Kind::wake:
-		return simple(Code::wake, semaphores.number(operation.name));
+		return emit(Code::wake, semaphores.number(operation.name));
 	case Kind::wait:
-		return simple(Code::wait, semaphores.number(operation.name));
+		return emit(Code::wait, semaphores.number(operation.name));
 	case Kind::barrier:
-		return simple(Code::barrier, barriers.number(operation.name));
+		return emit(Code::barrier, barriers.number(operation.name));
 	case Kind::branch:
 		return add_branch(code, operation);
 	case Kind::fork:

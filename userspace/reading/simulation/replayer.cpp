@@ -73,8 +73,8 @@ Replayed Replayer::run()
 	if (!machine_.run(INT64_MAX - 1, settings_.max_operations))
 		throw Error(
 		    "This model takes minutes to replay: give it shorter times, or fewer iterations, threads or CPUs.");
-	refuse_stuck();
-	refuse_undone_items();
+	check_none_stuck();
+	check_items_done();
 	Replayed made;
 	made.elapsed = end_ + static_cast<Nanoseconds>(model_.fixed_ns);
 	made.events = machine_.events();
@@ -215,7 +215,7 @@ void Replayer::wake(Worker &woken, Worker &waker)
 }
 
 // Threads that wait for ever, except in their last iterations.
-void Replayer::refuse_stuck() const
+void Replayer::check_none_stuck() const
 {
 	for (const auto &worker : workers_) {
 		if (worker->has_ended || is_pool(worker->role) || !worker->is_in_iteration || worker->parent)
@@ -223,12 +223,12 @@ void Replayer::refuse_stuck() const
 		const auto all = static_cast<double>(iterations_[worker->role].count(worker->number));
 		const auto ended = static_cast<double>(worker->started - 1);
 		if (ended < nearly_all * all || ended == 0)
-			throw Error("This model ends before its threads do: {}.", place(*worker));
+			throw Error("This model ends before its threads do: {}.", where_stuck(*worker));
 	}
 }
 
 // Pools have no number of iterations: nearly all items that were put must have been taken, and some been done.
-void Replayer::refuse_undone_items() const
+void Replayer::check_items_done() const
 {
 	std::vector<std::uint64_t> in_work(model_.roles.size());
 	for (const auto &worker : workers_)
@@ -243,7 +243,7 @@ void Replayer::refuse_undone_items() const
 	}
 }
 
-std::string Replayer::place(const Worker &worker) const
+std::string Replayer::where_stuck(const Worker &worker) const
 {
 	const model::Operation *const operation = program_.roles[worker.role][worker.last].operation;
 	return fmt::format("thread {} of role {} waits for ever in its iteration {}{}", worker.number + 1,

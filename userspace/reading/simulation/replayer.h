@@ -88,7 +88,7 @@ public:
 
 private:
 	// Of instructions that take no time.
-	static constexpr Nanoseconds blocks = 0, goes_on = -1;
+	static constexpr Nanoseconds blocks = 0, continues = -1;
 
 	Worker &add_worker(std::size_t role, std::uint32_t number);
 	bool start_iteration(Worker &worker);
@@ -99,13 +99,13 @@ private:
 	bool wake_first(std::deque<Worker *> &waiters, Worker &waker); // false: there is none
 	void end_thread(Worker &worker);
 	Load limit(Nanoseconds elapsed) const;
-	void refuse_stuck() const;
-	void refuse_undone_items() const;
-	std::string place(const Worker &worker) const;
+	void check_none_stuck() const;
+	void check_items_done() const;
+	std::string where_stuck(const Worker &worker) const;
 	bool is_pool(std::size_t role) const { return model_.roles[role].mode == model::Role::Mode::pool; }
 
-	// Returns the work in ns, `blocks` or `goes_on`. A thread that blocks is woken either behind the instruction,
-	// when what it waited for is done, or at it, to try again.
+	// Returns the work in ns, `blocks` or `continues`. A thread that blocks continues after the instruction, if
+	// what it waited for was done by the waker, or at it, to try again.
 	Nanoseconds execute(Worker &worker);
 	Nanoseconds compute(Worker &worker, const Instruction &instruction);
 	Nanoseconds sleep(Worker &worker, const Instruction &instruction);

@@ -93,11 +93,11 @@ private:
 	// Of each thread, or of all that share them. Samples: of the first recording.
 	std::uint64_t iterations(std::size_t role) const
 	{
-		const model::Role &of = model_.roles[role];
-		if (of.loop > 0 || model_.sets.empty())
-			return of.loop;
+		const model::Role &definition = model_.roles[role];
+		if (definition.loop > 0 || model_.sets.empty())
+			return definition.loop;
 		const std::uint64_t rows = model_.sets[0].roles[role].threads.size();
-		return is_shared(of) ? rows : rows / std::max(of.threads, 1U);
+		return is_shared(definition) ? rows : rows / std::max(definition.threads, 1U);
 	}
 
 	// Whether the role's threads share its iterations, as in Iterations.
@@ -109,25 +109,25 @@ private:
 	// How many iterations each thread of a role with barriers has.
 	std::uint64_t meetings(std::size_t role) const
 	{
-		const model::Role &of = model_.roles[role];
-		const std::uint64_t all = iterations(role), number = is_shared(of) ? threads(of) : 1;
+		const model::Role &definition = model_.roles[role];
+		const std::uint64_t all = iterations(role), number = is_shared(definition) ? threads(definition) : 1;
 		if (all % number > 0)
 			throw Error(
 			    "--numeric: the threads of {} do not meet at their barriers equally often; leave it "
 			    "out.",
-			    model::name_text(of.name));
+			    model::name_text(definition.name));
 		return all / number;
 	}
 
 	GridDistribution without_barriers(std::size_t role)
 	{
-		const model::Role &of = model_.roles[role];
-		if (of.mode == model::Role::Mode::pool)
+		const model::Role &definition = model_.roles[role];
+		if (definition.mode == model::Role::Mode::pool)
 			throw Error("--numeric is for series-parallel graphs: {} is a pool; leave it out.",
-				    model::name_text(of.name));
-		const GridDistribution once = of_block(role, of.body);
-		const std::uint64_t number = threads(of), all = iterations(role);
-		if (!is_shared(of))
+				    model::name_text(definition.name));
+		const GridDistribution once = of_block(role, definition.body);
+		const std::uint64_t number = threads(definition), all = iterations(role);
+		if (!is_shared(definition))
 			return once.repeated(all).side_by_side(number);
 		const GridDistribution fewer = once.repeated(all / number);
 		if (all % number == 0)
