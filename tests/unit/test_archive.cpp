@@ -298,7 +298,7 @@ TEST_CASE("archive: a change leaves what it does not know")
 	    file,
 	    R"({"version": 1, "note": "old", "date": "d", "later": {"x": [1, null]}, "figures": {"elapsed": 3}})");
 	archive::set_note(folder.path() + "/p/1", "new");
-	archive::keep_figures(folder.path() + "/p/1", {{"p99 of read", std::nullopt}, {"count of read", 2}});
+	archive::store_figures(folder.path() + "/p/1", {{"p99 of read", std::nullopt}, {"count of read", 2}});
 	const Entry entry = archive::read_entry(folder.path(), "p/1");
 	CHECK(entry.note == "new");
 	CHECK(entry.date == "d");
@@ -317,7 +317,7 @@ TEST_CASE("archive: what could not be read again is not written")
 	std::map<std::string, std::optional<double>> figures;
 	for (int i = 0; i < 500; ++i)
 		figures["cpu of " + std::string(180, 'x') + std::to_string(i)] = i;
-	CHECK_THROWS_AS(archive::keep_figures(folder.path() + "/p/1", figures), Error);
+	CHECK_THROWS_AS(archive::store_figures(folder.path() + "/p/1", figures), Error);
 	CHECK_THROWS_AS(archive::set_note(folder.path() + "/p/1", std::string(archive::max_note_bytes + 1, 'x')),
 			Error);
 	archive::set_note(folder.path() + "/p/1", std::string(archive::max_note_bytes, '\x01'));

@@ -86,7 +86,7 @@ std::vector<std::string> complete_all(std::vector<archive::Entry> &entries, cons
 	std::vector<std::string> problems;
 	for (std::size_t i = 0; i < entries.size(); ++i) {
 		line.show(fmt::format("monitor: reading {} of {}", i + 1, entries.size()));
-		for (std::string &problem : archive::complete(entries[i], arguments.archive, figures))
+		for (std::string &problem : archive::add_missing_figures(entries[i], arguments.archive, figures))
 			problems.push_back(std::move(problem));
 	}
 	return problems.empty() ? archive::missing_calls(entries, figures) : problems;

@@ -68,9 +68,9 @@ void copy_trace(const std::string &from, const std::string &to, Transfer transfe
 }
 
 // The folder in which a measurement is made. Locked while in use; removed unless it was renamed.
-class Making {
+class StagingFolder {
 public:
-	Making(const std::string &parent, mode_t mode)
+	StagingFolder(const std::string &parent, mode_t mode)
 	{
 		for (int tries = 0; tries < 100 && !lock_; ++tries) {
 			std::string path = parent + "/" + adding_prefix + "XXXXXX";
@@ -91,14 +91,14 @@ public:
 		::umask(mask);
 		::fchmod(lock_.get(), (mode | S_IRWXU) & ~mask);
 	}
-	~Making()
+	~StagingFolder()
 	{
 		std::error_code ignored;
 		if (!is_renamed_)
 			fs::remove_all(path_, ignored);
 	}
-	Making(const Making &) = delete;
-	Making &operator=(const Making &) = delete;
+	StagingFolder(const StagingFolder &) = delete;
+	StagingFolder &operator=(const StagingFolder &) = delete;
 
 	const std::string &path() const { return path_; }
 
@@ -189,7 +189,7 @@ bool is_within(const fs::path &path, const fs::path &folder)
 }
 
 // Copying a folder into itself would not end, and what is in the archive already is not moved by adding it.
-void expect_apart(const std::string &archive, const std::string &directory, Transfer transfer)
+void check_apart(const std::string &archive, const std::string &directory, Transfer transfer)
 {
 	const fs::path trace = fs::canonical(directory), folder = fs::weakly_canonical(archive);
 	if (is_within(folder, trace))
@@ -234,19 +234,19 @@ void remove_original(const std::string &directory, Added &added)
 				printable(directory), failed.message()));
 }
 
-Added add_unchecked(const std::string &archive, const std::string &directory, const std::string &name,
-		    const std::string &note, Transfer transfer)
+Added add_measurement(const std::string &archive, const std::string &directory, const std::string &name,
+		      const std::string &note, Transfer transfer)
 {
 	const std::vector<std::string> levels = levels_of_measurement(name);
 	const std::string full_name = fmt::format("{}", fmt::join(levels, "/"));
 	if (!fs::is_directory(directory))
 		throw Error(printable(directory) + " is not a directory: only a trace directory can be added");
-	expect_note(note);
-	expect_apart(archive, directory, transfer);
+	check_note_size(note);
+	check_apart(archive, directory, transfer);
 	Added added;
 	{
 		trace::Trace trace = trace::Trace::open(directory);
-		added.entry = facts_of(trace);
+		added.entry = entry_of(trace);
 	}
 	added.entry.name = full_name;
 	if (!note.empty())
@@ -259,17 +259,17 @@ Added add_unchecked(const std::string &archive, const std::string &directory, co
 	if (::access(target.c_str(), F_OK) == 0)
 		throw_taken(full_name);
 	remove_left_over(parent);
-	Making making(parent, mode_of(directory));
-	const std::string trace_path = making.path() + "/" + trace_folder;
+	StagingFolder staging(parent, mode_of(directory));
+	const std::string trace_path = staging.path() + "/" + trace_folder;
 	if (transfer == Transfer::link)
 		fs::create_directory_symlink(fs::canonical(directory), trace_path);
 	else
 		copy_trace(directory, trace_path, transfer);
 	add_figures(archive + "/" + levels.front(), trace_path, added);
-	replace_in_folder(making.path(), measurement_file, to_json(added.entry), max_measurement_bytes);
-	sync_folder(making.path());
+	replace_in_folder(staging.path(), measurement_file, to_json(added.entry), max_measurement_bytes);
+	sync_folder(staging.path());
 	sync_parents(parent, existing);
-	if (!making.rename_to(target))
+	if (!staging.rename_to(target))
 		throw_taken(full_name);
 	sync_folder(parent);
 	if (transfer == Transfer::move)
@@ -283,7 +283,7 @@ Added add(const std::string &archive, const std::string &directory, const std::s
 	  Transfer transfer)
 {
 	try {
-		return add_unchecked(archive, directory, name, note, transfer);
+		return add_measurement(archive, directory, name, note, transfer);
 	} catch (const fs::filesystem_error &error) {
 		throw Error(error.code().value(), "cannot read or write " + printable(error.path1().string()));
 	}

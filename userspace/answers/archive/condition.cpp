@@ -22,9 +22,9 @@ using filter::Expression;
 using filter::Relation;
 using ExpressionKind = Expression::Kind;
 
-constexpr std::string_view texts[] = {"name",  "project", "experiment", "measurement", "note",   "date",
-				      "added", "user",    "host",       "kernel",      "command"};
-constexpr std::string_view numbers[] = {"elapsed", "tokens", "lost", "bytes", "complete"};
+constexpr std::string_view text_names[] = {"name",  "project", "experiment", "measurement", "note",   "date",
+					   "added", "user",    "host",       "kernel",      "command"};
+constexpr std::string_view number_names[] = {"elapsed", "tokens", "lost", "bytes", "complete"};
 
 bool contains(const auto &names, const std::string &name)
 {
@@ -50,7 +50,7 @@ std::size_t date_length(std::string_view text)
 }
 
 // Whether a text of this shape is a valid date, with the precision as written.
-bool is_moment(std::string_view date)
+bool is_valid_date(std::string_view date)
 {
 	const auto part = [date](std::size_t at, int otherwise) {
 		return at < date.size() ? (date[at] - '0') * 10 + (date[at + 1] - '0') : otherwise;
@@ -67,8 +67,9 @@ std::string with_quoted_dates(const std::string &text)
 	std::string made;
 	char quote = 0;
 	for (std::size_t at = 0; at < text.size();) {
-		const bool begins = at == 0 || !(is_letter(text[at - 1]) || is_digit(text[at - 1]));
-		if (const std::size_t length = begins && !quote ? date_length(std::string_view(text).substr(at)) : 0) {
+		const bool begins_word = at == 0 || !(is_letter(text[at - 1]) || is_digit(text[at - 1]));
+		if (const std::size_t length =
+			begins_word && !quote ? date_length(std::string_view(text).substr(at)) : 0) {
 			made += '"' + text.substr(at, length) + '"';
 			at += length;
 			continue;
@@ -125,7 +126,7 @@ std::optional<double> number_of(const std::string &name, const Entry &entry)
 }
 
 // Compares as many characters of the date as the constant has.
-bool takes_date(const Expression &condition, const std::string &date)
+bool date_matches(const Expression &condition, const std::string &date)
 {
 	if (condition.kind == ExpressionKind::comparison)
 		return filter::holds<std::string_view>(
@@ -158,7 +159,7 @@ void expect_date(const Expression &constant)
 {
 	if (constant.kind != ExpressionKind::text || date_length(constant.text) != constant.text.size())
 		filter::refuse(constant, "a date is written 2026-11-01, 2026-11 or 2026-11-01T10:30");
-	if (!is_moment(constant.text))
+	if (!is_valid_date(constant.text))
 		filter::refuse(constant, "there is no such date");
 }
 
@@ -174,7 +175,7 @@ void Condition::check(Expression &comparison)
 {
 	check_name(comparison.children[0]);
 	const std::string &name = comparison.children[0].text;
-	filter::check_constants(comparison, contains(texts, name), "a string, a number or a date",
+	filter::check_constants(comparison, contains(text_names, name), "a string, a number or a date",
 				[&](const Expression &constant) {
 					if (is_date(name) && comparison.kind != ExpressionKind::glob)
 						expect_date(constant);
@@ -186,15 +187,15 @@ void Condition::check(Expression &comparison)
 // A name that is not an entry's own is a figure.
 void Condition::check_name(Expression &name)
 {
-	if (contains(texts, name.text) || contains(numbers, name.text))
+	if (contains(text_names, name.text) || contains(number_names, name.text))
 		return;
 	if (name.text.find(' ') != std::string::npos) {
 		name.text = parse_figure(name.text).text();
 		figures_.push_back(name.text);
 		return;
 	}
-	std::vector<std::string> all(std::begin(texts), std::end(texts));
-	all.insert(all.end(), std::begin(numbers), std::end(numbers));
+	std::vector<std::string> all(std::begin(text_names), std::end(text_names));
+	all.insert(all.end(), std::begin(number_names), std::end(number_names));
 	filter::refuse(
 	    name, fmt::format("a measurement has no {}; it has {}, and figures such as `p99 of fsync` in backquotes.{}",
 			      readable(name.text), fmt::join(all, ", "), suggestions(name.text, all)));
@@ -204,12 +205,12 @@ bool Condition::matches(const Entry &entry) const
 {
 	return filter::holds(condition_, [&](const Expression &comparison) {
 		const std::string &name = comparison.children[0].text;
-		if (!contains(texts, name))
+		if (!contains(text_names, name))
 			return filter::takes_value(comparison, number_of(name, entry));
 		const auto text = text_of(name, entry);
-		const bool is_moment =
+		const bool compares_dates =
 		    is_date(name) && comparison.kind != ExpressionKind::glob && comparison.kind != ExpressionKind::has;
-		return text && is_moment ? takes_date(comparison, *text) : filter::takes_value(comparison, text);
+		return text && compares_dates ? date_matches(comparison, *text) : filter::takes_value(comparison, text);
 	});
 }
 

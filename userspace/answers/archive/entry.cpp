@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // False: it exists, but is not a text.
-bool take(const Json &json, const char *key, std::string &text)
+bool read_text(const Json &json, const char *key, std::string &text)
 {
 	const auto found = json.find(key);
 	if (found == json.end())
@@ -53,7 +53,7 @@ std::string now()
 
 } // namespace
 
-Entry facts_of(trace::Trace &trace)
+Entry entry_of(trace::Trace &trace)
 {
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	std::uint64_t tokens = 0;
@@ -117,7 +117,7 @@ template <class Change> void change_measurement(const std::string &folder, const
 
 } // namespace
 
-void expect_note(const std::string &note)
+void check_note_size(const std::string &note)
 {
 	if (note.size() > max_note_bytes)
 		throw Error("the note has {} bytes; a note has at most {}", note.size(), max_note_bytes);
@@ -125,11 +125,11 @@ void expect_note(const std::string &note)
 
 void set_note(const std::string &folder, const std::string &note)
 {
-	expect_note(note);
+	check_note_size(note);
 	change_measurement(folder, [&](Json &json) { json["note"] = note; });
 }
 
-void keep_figures(const std::string &folder, const std::map<std::string, std::optional<double>> &figures)
+void store_figures(const std::string &folder, const std::map<std::string, std::optional<double>> &figures)
 {
 	change_measurement(folder, [&](Json &json) {
 		for (const auto &[figure, value] : figures)
@@ -155,7 +155,7 @@ Group read_group(const std::string &folder, const char *file)
 		return group;
 	const Json json = parse_json<Json>(read_file(path, max_group_bytes));
 	bool good =
-	    json.is_object() && json.value("version", Json()) == format_version && take(json, "note", group.note);
+	    json.is_object() && json.value("version", Json()) == format_version && read_text(json, "note", group.note);
 	if (good && json.contains("figures")) {
 		good = json["figures"].is_array();
 		for (const Json &figure : json["figures"]) {
@@ -171,7 +171,7 @@ Group read_group(const std::string &folder, const char *file)
 
 void write_group(const std::string &folder, const char *file, const Group &group)
 {
-	expect_note(group.note);
+	check_note_size(group.note);
 	const Json json = {{"version", format_version}, {"note", group.note}, {"figures", group.figures}};
 	replace_in_folder(folder, file, json_dump(json, 1) + "\n", max_group_bytes);
 }

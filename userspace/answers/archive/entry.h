@@ -28,7 +28,7 @@ struct Entry {
 };
 
 // From a trace, without name and figures; reads all of it, as only that shows damage. Long texts end with `...`.
-Entry facts_of(trace::Trace &trace);
+Entry entry_of(trace::Trace &trace);
 
 std::string to_json(const Entry &entry);
 // Null: the text is damaged.
@@ -36,11 +36,11 @@ std::unique_ptr<Entry> parse_entry(const std::string &untrusted_json);
 
 // Longer notes could not be read again. Throws Error.
 inline constexpr std::size_t max_note_bytes = 4096;
-void expect_note(const std::string &note);
+void check_note_size(const std::string &note);
 
 // Change a measurement's file, and keep the rest of it. Throw Error.
 void set_note(const std::string &folder, const std::string &note);
-void keep_figures(const std::string &folder, const std::map<std::string, std::optional<double>> &figures);
+void store_figures(const std::string &folder, const std::map<std::string, std::optional<double>> &figures);
 
 // Seconds since 1970 of a recording's date, "2026-11-26T03:45:08+0100"; nullopt: not a date.
 std::optional<std::int64_t> seconds_of(const std::string &date);

@@ -15,7 +15,7 @@ class EntryReader : public nlohmann::json_sax<nlohmann::json> {
 public:
 	explicit EntryReader(Entry &entry) : entry_(entry) {}
 
-	bool is_sound() const { return has_version_; }
+	bool has_known_version() const { return has_version_; }
 
 	bool key(std::string &name) override
 	{
@@ -26,9 +26,9 @@ public:
 	}
 	bool start_object(std::size_t) override
 	{
-		const bool is_first = depth_ == 0 && !std::exchange(begun_, true);
+		const bool is_first = depth_ == 0 && !std::exchange(has_object_, true);
 		is_in_figures_ = is_in_figures_ || (depth_ == 1 && member_ == Member::figures);
-		return (is_first || (depth_ > 0 && (is_in_figures_ ? depth_ == 1 : is_unknown()))) &&
+		return (is_first || (depth_ > 0 && (is_in_figures_ ? depth_ == 1 : is_in_unknown_member()))) &&
 		       ++depth_ <= max_depth;
 	}
 	bool end_object() override
@@ -37,13 +37,14 @@ public:
 		is_in_figures_ = is_in_figures_ && depth_ > 1;
 		return true;
 	}
-	bool start_array(std::size_t) override { return is_unknown() && ++depth_ <= max_depth; }
+	bool start_array(std::size_t) override { return is_in_unknown_member() && ++depth_ <= max_depth; }
 	bool end_array() override { return depth_-- > 0; }
 	bool null() override
 	{
 		if (is_in_figures_)
 			entry_.figures[key_];
-		return is_in_figures_ || is_unknown() || member_ == Member::count || member_ == Member::elapsed;
+		return is_in_figures_ || is_in_unknown_member() || member_ == Member::count ||
+		       member_ == Member::elapsed;
 	}
 	bool boolean(bool value) override
 	{
@@ -51,12 +52,12 @@ public:
 			entry_.complete = value;
 			return true;
 		}
-		return is_unknown();
+		return is_in_unknown_member();
 	}
 	bool string(std::string &value) override
 	{
 		if (is_in_figures_ || depth_ != 1 || member_ != Member::text)
-			return is_unknown();
+			return is_in_unknown_member();
 		*text_ = std::move(value);
 		return true;
 	}
@@ -111,7 +112,7 @@ private:
 			}
 	}
 	// Inside an unknown member, at any depth.
-	bool is_unknown() const { return depth_ > 0 && !is_in_figures_ && member_ == Member::unknown; }
+	bool is_in_unknown_member() const { return depth_ > 0 && !is_in_figures_ && member_ == Member::unknown; }
 	bool real(double value)
 	{
 		if (is_in_figures_)
@@ -119,7 +120,7 @@ private:
 		else if (depth_ == 1 && member_ == Member::elapsed)
 			entry_.elapsed_ns = value;
 		else
-			return is_unknown();
+			return is_in_unknown_member();
 		return true;
 	}
 
@@ -129,7 +130,7 @@ private:
 	Entry &entry_;
 	std::string key_;
 	int depth_ = 0;
-	bool is_in_figures_ = false, has_version_ = false, begun_ = false;
+	bool is_in_figures_ = false, has_version_ = false, has_object_ = false;
 };
 
 } // namespace
@@ -139,7 +140,7 @@ std::unique_ptr<Entry> parse_entry(const std::string &untrusted_json)
 	auto entry = std::make_unique<Entry>();
 	EntryReader reader(*entry);
 	const char *const begin = untrusted_json.data();
-	if (!nlohmann::json::sax_parse(begin, begin + untrusted_json.size(), &reader) || !reader.is_sound())
+	if (!nlohmann::json::sax_parse(begin, begin + untrusted_json.size(), &reader) || !reader.has_known_version())
 		entry.reset();
 	return entry;
 }

@@ -27,7 +27,7 @@ constexpr std::string_view statistics_of_calls[] = {"p50", "p90", "p99", "min", 
 constexpr std::string_view call_event = "sys_enter_"; // what may precede the name of a call
 constexpr std::size_t max_figure_bytes = 200;
 
-struct OfCall {
+struct CallDurations {
 	std::uint64_t count = 0;
 	Distribution durations; // without refused calls
 };
@@ -39,15 +39,15 @@ public:
 	{
 		if (activity.source != activities::ActivitySource::system_call)
 			return;
-		OfCall &of = by_call_[activity.number];
+		CallDurations &of = by_call_[activity.number];
 		++of.count;
 		if (!activity.was_refused)
 			of.durations.add(static_cast<std::int64_t>(activity.end - activity.begin));
 	}
 
-	OfCall of(const std::string &call, const analyze::EventKinds &kinds) const
+	CallDurations of_call(const std::string &call, const analyze::EventKinds &kinds) const
 	{
-		OfCall all;
+		CallDurations all;
 		for (const auto &[number, of] : by_call_) {
 			if (kinds.syscall_label(number) != call)
 				continue;
@@ -58,10 +58,10 @@ public:
 	}
 
 private:
-	std::map<std::uint32_t, OfCall> by_call_;
+	std::map<std::uint32_t, CallDurations> by_call_;
 };
 
-std::optional<double> statistic_of(const OfCall &call, const std::string &statistic, const trace::Clock &clock)
+std::optional<double> statistic_of(const CallDurations &call, const std::string &statistic, const trace::Clock &clock)
 {
 	const Distribution &durations = call.durations;
 	const auto ns = [&](double ticks) { return ticks * 1e9 / static_cast<double>(clock.frequency_hz); };
@@ -91,7 +91,7 @@ std::optional<double> cpu_of(const std::string &command, const report::Table &by
 	return {};
 }
 
-bool any(const std::vector<Figure> &figures, Figure::Kind kind)
+bool has_kind(const std::vector<Figure> &figures, Figure::Kind kind)
 {
 	return std::ranges::any_of(figures, [kind](const Figure &figure) { return figure.kind == kind; });
 }
@@ -142,7 +142,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	Durations durations;
 	tracker.add(durations);
 	fold.add(tracker);
-	if (any(figures, Figure::Kind::cpu) || any(figures, Figure::Kind::calls))
+	if (has_kind(figures, Figure::Kind::cpu) || has_kind(figures, Figure::Kind::calls))
 		analyze::feed(trace, fold);
 	const report::Summary summary =
 	    report::summarize(trace, info, analyze::ClockBound(trace.description(), info), fold.tokens());
@@ -156,7 +156,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 				  fold.kinds().has(analyze::EventMeaning::sched_switch) &&
 				  (!info.present || info.has_program("sched_switch"));
 	report::Table by_command;
-	if (has_switches && any(figures, Figure::Kind::cpu)) {
+	if (has_switches && has_kind(figures, Figure::Kind::cpu)) {
 		report::UsageOptions options;
 		options.grouping = {report::GroupBy::command, info.filtering(), {}};
 		options.recorded = recorded;
@@ -169,7 +169,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	measured.is_final = info.complete() || trace.is_generic_ctf();
 	for (const Figure &figure : figures) {
 		if (figure.kind == Figure::Kind::calls && has_calls && !fold.kinds().may_be_call(figure.subject) &&
-		    durations.of(figure.subject, fold.kinds()).count == 0)
+		    durations.of_call(figure.subject, fold.kinds()).count == 0)
 			continue;
 		auto &value = measured.values[figure.text()];
 		if (figure.kind == Figure::Kind::elapsed && wall_ns > 0)
@@ -177,7 +177,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 		if (figure.kind == Figure::Kind::cpu && has_switches)
 			value = cpu_of(figure.subject, by_command);
 		if (figure.kind == Figure::Kind::calls && has_calls) {
-			const OfCall of_call = durations.of(figure.subject, fold.kinds());
+			const CallDurations of_call = durations.of_call(figure.subject, fold.kinds());
 			if (of_call.count > 0 || is_whole)
 				value = statistic_of(of_call, figure.statistic, clock);
 		}

@@ -39,7 +39,7 @@ struct Folder {
 // What is at one path.
 struct Found {
 	std::string path;
-	std::size_t above = no_folder;
+	std::size_t parent_index = no_folder;
 	enum class Kind : std::uint8_t { nothing, folder, entry, damaged } kind = Kind::nothing;
 	std::unique_ptr<Entry> entry;
 	std::optional<std::int64_t> seconds; // its date
@@ -99,7 +99,7 @@ void read_names(int folder, const std::string &name, Found &found)
 }
 
 // A folder with a measurement.json is a measurement, others contain measurements.
-void look(int folder, const std::string &name, Found &found, std::string &text)
+void read_path(int folder, const std::string &name, Found &found, std::string &text)
 {
 	const Fd file(::openat(folder, (name + "/" + measurement_file).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	if (!file && errno == ENOENT)
@@ -120,27 +120,27 @@ void look(int folder, const std::string &name, Found &found, std::string &text)
 	found.seconds = seconds_of(found.entry->date);
 }
 
-void look_at_all(int root, std::vector<Found> &all)
+void read_all_paths(int root, std::vector<Found> &all)
 {
 	const std::size_t cpus = std::max(std::thread::hardware_concurrency(), 1u);
 	const std::size_t threads = std::min(cpus, all.size() / min_names_per_thread + 1);
 	std::atomic<std::size_t> next = 0;
 	const auto work = [&] {
 		std::string text;
-		std::size_t above = no_folder;
+		std::size_t parent_index = no_folder;
 		Fd folder; // parent: opening names relative to it is faster
 		for (std::size_t i; (i = next++) < all.size();) {
 			const std::size_t slash = all[i].path.rfind('/');
 			if (slash == std::string::npos) {
-				look(root, all[i].path, all[i], text);
+				read_path(root, all[i].path, all[i], text);
 				continue;
 			}
-			if (above != all[i].above)
+			if (parent_index != all[i].parent_index)
 				folder = Fd(::openat(root, all[i].path.substr(0, slash).c_str(),
 						     O_PATH | O_DIRECTORY | O_CLOEXEC));
-			above = all[i].above;
+			parent_index = all[i].parent_index;
 			if (folder)
-				look(folder.get(), all[i].path.substr(slash + 1), all[i], text);
+				read_path(folder.get(), all[i].path.substr(slash + 1), all[i], text);
 			else
 				set_damaged(all[i], errno_text(errno));
 		}
@@ -164,15 +164,15 @@ public:
 		read_names(root_, path.empty() ? "." : path, level[0]);
 		while (!level.empty()) {
 			for (Found &found : level)
-				take(found);
+				add_found(found);
 			level = std::exchange(below_.empty() ? links_ : below_, {});
-			look_at_all(root_, level);
+			read_all_paths(root_, level);
 		}
 		return std::move(kept_);
 	}
 
 private:
-	void take(Found &found)
+	void add_found(Found &found)
 	{
 		const auto leave_out = [&](const std::string &why) {
 			set_damaged(found, why);
@@ -224,7 +224,7 @@ Listing list(const std::string &archive, const std::string &name)
 	} else {
 		std::string text;
 		all[0].path = path;
-		look(root.get(), path, all[0], text);
+		read_path(root.get(), path, all[0], text);
 		if (all[0].kind == Found::Kind::nothing)
 			throw Error("there is no {} in the archive {}", printable(path), printable(archive));
 		if (all[0].kind == Found::Kind::folder)
@@ -249,7 +249,7 @@ Entry read_entry(const std::string &archive, const std::string &name)
 	std::string text;
 	const Fd root(::open(archive.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (root)
-		look(root.get(), found.path, found, text);
+		read_path(root.get(), found.path, found, text);
 	else if (errno != ENOENT)
 		throw Error(errno, "cannot open " + printable(archive));
 	if (found.kind == Found::Kind::damaged)

@@ -215,7 +215,8 @@ std::string entry_text(const Entry &entry, const std::string &archive)
 	return text;
 }
 
-std::vector<std::string> complete(Entry &entry, const std::string &archive, const std::vector<Figure> &figures)
+std::vector<std::string> add_missing_figures(Entry &entry, const std::string &archive,
+					     const std::vector<Figure> &figures)
 {
 	std::vector<Figure> missing = figures;
 	std::erase_if(missing, [&](const Figure &figure) { return entry.figures.contains(figure.text()); });
@@ -231,7 +232,7 @@ std::vector<std::string> complete(Entry &entry, const std::string &archive, cons
 	if (!measured.problems.empty() || !measured.is_final)
 		return measured.problems; // not kept, so this is reported each time
 	try {
-		keep_figures(archive + "/" + entry.name, measured.values);
+		store_figures(archive + "/" + entry.name, measured.values);
 	} catch (const Error &) { // another user's archive, or too many figures: valid, but computed again next time
 	}
 	return {};

@@ -33,7 +33,8 @@ std::string entry_text(const Entry &entry, const std::string &archive);
 
 // Computes the figures that an entry lacks, and stores them with the measurement if possible. Returns messages about
 // what could not be computed.
-std::vector<std::string> complete(Entry &entry, const std::string &archive, const std::vector<Figure> &figures);
+std::vector<std::string> add_missing_figures(Entry &entry, const std::string &archive,
+					     const std::vector<Figure> &figures);
 
 // "no measurement has calls named reed": for each figure without a value because no such call exists.
 std::vector<std::string> missing_calls(const std::vector<Entry> &entries, const std::vector<Figure> &figures);
