@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t widest_reach = 8; // of a window, in buckets with samples to either side
 
 // A change of rate seen from a clock of another rate: multiplied by the cube of the rates' ratio.
-double seen_rho(std::uint64_t rho_ppb)
+double scaled_rho(std::uint64_t rho_ppb)
 {
 	return static_cast<double>(rho_ppb) * (1 + 4 * max_rate_ppb * 1e-9);
 }
@@ -27,7 +27,7 @@ struct LineNode {
 	long double min = 0, max = 0;       // range of the residual there
 	FeasibleLines::Range rate = {0, 0}; // relative to the nominal rate, in ppb
 
-	double half() const { return static_cast<double>(max - min) / 2; }
+	double half_range() const { return static_cast<double>(max - min) / 2; }
 };
 
 // Lines through windows, for a rate that changes by at most rho.
@@ -56,7 +56,7 @@ public:
 	LineNode find_within(std::uint64_t ticks, std::size_t boundary, std::size_t reach) const;
 
 private:
-	double moved_apart(double distance) const { return rho_ppb_ * distance * distance / 2; }
+	double max_deviation(double distance) const { return rho_ppb_ * distance * distance / 2; }
 
 	ClockSampleBuckets &buckets_;
 	double rho_ppb_;
@@ -78,17 +78,17 @@ LineNode LineSearch::find_within(std::uint64_t ticks, std::size_t boundary, std:
 	FeasibleLines::Range value{-infinite, infinite};
 	for (const SamplePoint &point : above) {
 		const double d = distance(point);
-		value.max = std::min(value.max, height(point) + moved_apart(d) + max_rate_ppb * std::abs(d));
+		value.max = std::min(value.max, height(point) + max_deviation(d) + max_rate_ppb * std::abs(d));
 	}
 	for (const SamplePoint &point : below) {
 		const double d = distance(point);
-		value.min = std::max(value.min, height(point) - moved_apart(d) - max_rate_ppb * std::abs(d));
+		value.min = std::max(value.min, height(point) - max_deviation(d) - max_rate_ppb * std::abs(d));
 	}
 	FeasibleLines lines(value, {-max_rate_ppb, max_rate_ppb});
 	for (const SamplePoint &point : above)
-		lines.at_most(distance(point), height(point) + moved_apart(distance(point)));
+		lines.at_most(distance(point), height(point) + max_deviation(distance(point)));
 	for (const SamplePoint &point : below)
-		lines.at_least(distance(point), height(point) - moved_apart(distance(point)));
+		lines.at_least(distance(point), height(point) - max_deviation(distance(point)));
 	node.state = lines.is_empty() ? LineNode::State::infeasible : LineNode::State::known;
 	if (lines.is_empty())
 		return node;
@@ -98,79 +98,82 @@ LineNode LineSearch::find_within(std::uint64_t ticks, std::size_t boundary, std:
 	return node;
 }
 
-struct Place {
+struct NodePosition {
 	std::uint64_t ticks;
 	std::size_t boundary; // between the bucket before this index and this one
 };
 
 // The boundaries of buckets and, outside of the samples, points at doubling distances up to the times to cover.
-std::vector<Place> places_of(const ClockSampleBuckets &buckets, const LineOptions &options)
+std::vector<NodePosition> node_positions(const ClockSampleBuckets &buckets, const LineOptions &options)
 {
-	std::vector<Place> places;
+	std::vector<NodePosition> positions;
 	const std::uint64_t begin = buckets.begin(0), end = buckets.end(buckets.count() - 1);
 	const auto [from, to] = options.cover.value_or(std::pair(begin, end));
-	const auto outside = [&](std::uint64_t missing, auto place_at) {
+	const auto extend = [&](std::uint64_t missing, auto add_at) {
 		for (std::uint64_t far = buckets.width_ticks(); missing > 0 && far < missing; far *= 2) {
-			place_at(far);
+			add_at(far);
 			if (far > std::numeric_limits<std::uint64_t>::max() / 2)
 				break;
 		}
 		if (missing > 0)
-			place_at(missing);
+			add_at(missing);
 	};
-	outside(begin - std::min(from, begin), [&](std::uint64_t far) { places.push_back({begin - far, 0}); });
-	std::reverse(places.begin(), places.end());
+	extend(begin - std::min(from, begin), [&](std::uint64_t far) { positions.push_back({begin - far, 0}); });
+	std::reverse(positions.begin(), positions.end());
 	for (std::size_t i = 0; i < buckets.count(); ++i) {
-		places.push_back({buckets.begin(i), i});
+		positions.push_back({buckets.begin(i), i});
 		if (i + 1 == buckets.count() || buckets.begin(i + 1) > buckets.end(i))
-			places.push_back({buckets.end(i), i + 1});
+			positions.push_back({buckets.end(i), i + 1});
 	}
-	outside(std::max(to, end) - end, [&](std::uint64_t far) { places.push_back({end + far, buckets.count()}); });
-	return places;
+	extend(std::max(to, end) - end, [&](std::uint64_t far) { positions.push_back({end + far, buckets.count()}); });
+	return positions;
 }
 
 // The number of the widest windows without a line.
-std::size_t count_without_line(ClockSampleBuckets &buckets, const std::vector<Place> &places, std::uint64_t rho_ppb)
+std::size_t count_without_line(ClockSampleBuckets &buckets, const std::vector<NodePosition> &positions,
+			       std::uint64_t rho_ppb)
 {
-	const LineSearch search(buckets, seen_rho(rho_ppb));
-	return static_cast<std::size_t>(std::count_if(places.begin(), places.end(), [&](const Place &place) {
-		return search.find_within(place.ticks, place.boundary, widest_reach).state ==
-		       LineNode::State::infeasible;
-	}));
+	const LineSearch search(buckets, scaled_rho(rho_ppb));
+	return static_cast<std::size_t>(
+	    std::count_if(positions.begin(), positions.end(), [&](const NodePosition &position) {
+		    return search.find_within(position.ticks, position.boundary, widest_reach).state ==
+			   LineNode::State::infeasible;
+	    }));
 }
 
-// The smallest of `most`, half of it, a quarter ... and 0, for which no more windows than `without` lack a line.
-std::uint64_t find_min_rho(ClockSampleBuckets &buckets, const std::vector<Place> &places, std::uint64_t most,
-			   std::size_t without)
+// The smallest of max_rho, a half, a quarter ... of it and 0, for which at most this many windows lack a line.
+std::uint64_t find_min_rho(ClockSampleBuckets &buckets, const std::vector<NodePosition> &positions,
+			   std::uint64_t max_rho, std::size_t max_without_line)
 {
 	std::vector<std::uint64_t> rhos;
-	for (std::uint64_t rho = most; rho > 0; rho /= 2)
+	for (std::uint64_t rho = max_rho; rho > 0; rho /= 2)
 		rhos.insert(rhos.begin(), rho);
 	rhos.insert(rhos.begin(), 0);
 	// A larger rho never removes a line.
 	const auto found = std::partition_point(rhos.begin(), rhos.end() - 1, [&](std::uint64_t rho) {
-		return count_without_line(buckets, places, rho) > without;
+		return count_without_line(buckets, positions, rho) > max_without_line;
 	});
 	return *found;
 }
 
 // A step breaks few windows, and no rho explains it. If many have no line, but have one with a larger rho, the rate
 // changes faster than assumed.
-void choose_rho(ClockSampleBuckets &buckets, const std::vector<Place> &places, std::uint64_t assumed, ClockLines &made)
+void choose_rho(ClockSampleBuckets &buckets, const std::vector<NodePosition> &positions, std::uint64_t assumed,
+		ClockLines &made)
 {
 	constexpr std::uint64_t max_times = 16;
-	const std::size_t without = count_without_line(buckets, places, assumed);
+	const std::size_t without = count_without_line(buckets, positions, assumed);
 	made.rho_ppb = assumed;
-	if (without * 10 > places.size()) {
+	if (without * 10 > positions.size()) {
 		const std::uint64_t most = std::max<std::uint64_t>(assumed, 1) * max_times;
-		const std::size_t fewest = count_without_line(buckets, places, most);
+		const std::size_t fewest = count_without_line(buckets, positions, most);
 		if (fewest * 2 < without) {
-			made.min_rho_ppb = find_min_rho(buckets, places, most, fewest);
+			made.min_rho_ppb = find_min_rho(buckets, positions, most, fewest);
 			made.rho_ppb = 2 * made.min_rho_ppb;
 			return;
 		}
 	}
-	made.min_rho_ppb = find_min_rho(buckets, places, assumed, without);
+	made.min_rho_ppb = find_min_rho(buckets, positions, assumed, without);
 }
 
 // Connects nodes by lines.
@@ -221,15 +224,15 @@ private:
 	trace::ClockBoundNs bound_until(const LineNode &node) const
 	{
 		constexpr double most = 1e18;
-		const double d = nominal_.seconds(last_.ticks, node.ticks), turn = rho_ppb_ * d;
-		const double slowest = std::max({-max_rate_ppb, last_.rate.min - turn, node.rate.min - turn});
-		const double fastest = std::min({max_rate_ppb, last_.rate.max + turn, node.rate.max + turn});
+		const double d = nominal_.seconds(last_.ticks, node.ticks), drift = rho_ppb_ * d;
+		const double slowest = std::max({-max_rate_ppb, last_.rate.min - drift, node.rate.min - drift});
+		const double fastest = std::min({max_rate_ppb, last_.rate.max + drift, node.rate.max + drift});
 		if (static_cast<double>(node.min - last_.max) > fastest * d + 1 ||
 		    static_cast<double>(node.max - last_.min) < slowest * d - 1)
 			return std::nullopt;
 		constexpr double rounding_ns = 2; // half at a node, one on the line, and arithmetic errors
 		const double bound =
-		    std::max(last_.half(), node.half()) + rho_ppb_ * d * d / 8 + tick_ns_ + rounding_ns;
+		    std::max(last_.half_range(), node.half_range()) + rho_ppb_ * d * d / 8 + tick_ns_ + rounding_ns;
 		return bound < most ? trace::ClockBoundNs(static_cast<std::uint64_t>(std::ceil(bound))) : std::nullopt;
 	}
 
@@ -265,14 +268,14 @@ ClockLines lines_of(const ClockSamples &samples, const LineOptions &options)
 	ClockSampleBuckets buckets(samples, options);
 	if (buckets.count() == 0)
 		return made;
-	const std::vector<Place> places = places_of(buckets, options);
-	choose_rho(buckets, places, options.rho_ppb, made);
-	const double rho_ppb = seen_rho(made.rho_ppb);
+	const std::vector<NodePosition> positions = node_positions(buckets, options);
+	choose_rho(buckets, positions, options.rho_ppb, made);
+	const double rho_ppb = scaled_rho(made.rho_ppb);
 	const double tick_ns = 1e9 / static_cast<double>(std::max<std::uint64_t>(options.frequency_hz, 1));
 	const LineSearch search(buckets, rho_ppb);
 	LineWriter writer(buckets.nominal(), rho_ppb, tick_ns, made);
-	for (const Place &place : places)
-		writer.add(search.find(place.ticks, place.boundary));
+	for (const NodePosition &position : positions)
+		writer.add(search.find(position.ticks, position.boundary));
 	writer.finish();
 	if (made.nodes.empty())
 		made.bounds_ns.clear();

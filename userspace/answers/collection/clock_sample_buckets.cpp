@@ -18,7 +18,7 @@ bool is_earlier(const SamplePoint &a, const SamplePoint &b)
 	return a.ticks < b.ticks;
 }
 
-std::uint64_t after(std::uint64_t ticks)
+std::uint64_t next_tick(std::uint64_t ticks)
 {
 	return ticks + (ticks < last_tick);
 }
@@ -92,10 +92,10 @@ ClockSampleBuckets::ClockSampleBuckets(const ClockSamples &samples, const LineOp
 		above_.points.push_back({sample.ticks, nominal_.residual(sample.ticks, sample.ns) + 1 + widen});
 	for (const ClockSample &sample : samples.at_least)
 		below_.points.push_back(
-		    {after(sample.ticks), nominal_.residual(after(sample.ticks), sample.ns) - widen});
+		    {next_tick(sample.ticks), nominal_.residual(next_tick(sample.ticks), sample.ns) - widen});
 	std::sort(above_.points.begin(), above_.points.end(), is_earlier);
 	std::sort(below_.points.begin(), below_.points.end(), is_earlier);
-	width_ = wanted_width(options);
+	width_ = choose_width(options);
 	make_buckets();
 	while (keys_.size() > trace::ClockMap::max_nodes / 2 - 128) {
 		width_ = width_ > last_tick / 2 ? last_tick : 2 * width_;
@@ -104,7 +104,7 @@ ClockSampleBuckets::ClockSampleBuckets(const ClockSamples &samples, const LineOp
 }
 
 // A second, less for samples of only some seconds, or the distance of the points of a side.
-std::uint64_t ClockSampleBuckets::wanted_width(const LineOptions &options) const
+std::uint64_t ClockSampleBuckets::choose_width(const LineOptions &options) const
 {
 	constexpr std::uint64_t parts = 16;
 	std::uint64_t last = origin_;
@@ -116,7 +116,7 @@ std::uint64_t ClockSampleBuckets::wanted_width(const LineOptions &options) const
 	return std::max({usual, median_gap(above_.points), median_gap(below_.points)});
 }
 
-std::uint64_t ClockSampleBuckets::place(std::uint64_t key) const
+std::uint64_t ClockSampleBuckets::start_of(std::uint64_t key) const
 {
 	const auto at = static_cast<unsigned __int128>(key) * width_ + origin_;
 	return at > last_tick ? last_tick : static_cast<std::uint64_t>(at);
@@ -131,11 +131,11 @@ void ClockSampleBuckets::make_buckets()
 				keys_.push_back(key_of(point));
 	std::sort(keys_.begin(), keys_.end());
 	keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
-	split(above_);
-	split(below_);
+	find_first_points(above_);
+	find_first_points(below_);
 }
 
-void ClockSampleBuckets::split(Side &side) const
+void ClockSampleBuckets::find_first_points(Side &side) const
 {
 	side.first_point.clear();
 	std::size_t point = 0;
@@ -153,7 +153,7 @@ void ClockSampleBuckets::find_hulls(double rho_ppb)
 	find_hull(below_, -1, rho_ppb);
 }
 
-// The points are moved apart by the same parabola for every place, plus a straight line that depends on the place and
+// The points are moved apart by the same parabola for every node, plus a straight line that depends on the node and
 // does not change the hull's corners.
 void ClockSampleBuckets::find_hull(Side &side, double sign, double rho_ppb) const
 {

@@ -41,8 +41,8 @@ public:
 	std::size_t count() const { return keys_.size(); }
 	const NominalLine &nominal() const { return nominal_; }
 	// The ends of a bucket, in ticks.
-	std::uint64_t begin(std::size_t bucket) const { return place(keys_[bucket]); }
-	std::uint64_t end(std::size_t bucket) const { return place(keys_[bucket] + 1); }
+	std::uint64_t begin(std::size_t bucket) const { return start_of(keys_[bucket]); }
+	std::uint64_t end(std::size_t bucket) const { return start_of(keys_[bucket] + 1); }
 	std::uint64_t width_ticks() const { return width_; }
 
 	// Finds the corners that lines may touch if the rate changes by at most this much.
@@ -69,11 +69,11 @@ private:
 		}
 	};
 
-	std::uint64_t place(std::uint64_t key) const;
+	std::uint64_t start_of(std::uint64_t key) const;
 	std::uint64_t key_of(const SamplePoint &point) const { return (point.ticks - origin_) / width_; }
-	std::uint64_t wanted_width(const LineOptions &options) const;
+	std::uint64_t choose_width(const LineOptions &options) const;
 	void make_buckets();
-	void split(Side &side) const;
+	void find_first_points(Side &side) const;
 	void find_hull(Side &side, double sign, double rho_ppb) const;
 
 	NominalLine nominal_;

@@ -21,13 +21,13 @@ struct Edit {
 	std::string text;
 };
 
-__int128 value_of(const Block &clock, std::string_view name, __int128 without)
+__int128 value_of(const Block &clock, std::string_view name, __int128 otherwise)
 {
 	for (const auto &attribute : clock.attributes)
 		if (attribute.name == name)
 			return attribute.value.negative ? -static_cast<__int128>(attribute.value.magnitude)
 							: static_cast<__int128>(attribute.value.magnitude);
-	return without;
+	return otherwise;
 }
 
 struct ClockOffset {

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string moved_metadata(const fs::path &path, std::int64_t shift_ns)
+std::string shifted_metadata(const fs::path &path, std::int64_t shift_ns)
 {
 	std::string text, why;
 	trace::TextForm form = trace::TextForm::plain;
@@ -31,10 +31,10 @@ std::string moved_metadata(const fs::path &path, std::int64_t shift_ns)
 	return shifted_clocks(text, shift_ns);
 }
 
-void take_file(const fs::path &from, const fs::path &to, const Part &part, bool copy)
+void add_file(const fs::path &from, const fs::path &to, const Part &part, bool copy)
 {
 	if (from.filename() == "metadata") {
-		replace_file(to.string(), moved_metadata(from, part.shift_ns), 0644);
+		replace_file(to.string(), shifted_metadata(from, part.shift_ns), 0644);
 		return;
 	}
 	std::error_code error;
@@ -44,7 +44,7 @@ void take_file(const fs::path &from, const fs::path &to, const Part &part, bool 
 		copy_sparse(from.string(), to.string());
 }
 
-void take_part(const fs::path &collection, const Part &part, bool copy)
+void add_part(const fs::path &collection, const Part &part, bool copy)
 {
 	constexpr int max_depth = 16;
 	const fs::path to = collection / part.directory;
@@ -58,7 +58,7 @@ void take_part(const fs::path &collection, const Part &part, bool copy)
 		if (entry->is_directory() && !entry->is_symlink())
 			fs::create_directories(target);
 		else if (entry->is_regular_file())
-			take_file(entry->path(), target, part, copy);
+			add_file(entry->path(), target, part, copy);
 	}
 }
 
@@ -113,10 +113,10 @@ void write(const std::string &directory, const std::vector<Part> &parts, bool co
 	for (const Part &part : parts)
 		if (is_inside(directory, part.source))
 			throw Error(directory + " is inside of " + part.source + "; name another directory with -o");
-	const bool was_there = fs::exists(directory, error);
+	const bool existed = fs::exists(directory, error);
 	try {
 		for (const Part &part : parts)
-			take_part(directory, part, copy);
+			add_part(directory, part, copy);
 		fs::create_directories(fs::path(directory) / ".monitor");
 		replace_file((fs::path(directory) / ".monitor" / "collection.json").string(), parts_json(parts), 0644);
 		trace::Trace::open(directory); // checks that it can be read
@@ -124,7 +124,7 @@ void write(const std::string &directory, const std::vector<Part> &parts, bool co
 		for (const Part &part : parts)
 			fs::remove_all(fs::path(directory) / part.directory, error);
 		fs::remove_all(fs::path(directory) / ".monitor", error);
-		if (!was_there)
+		if (!existed)
 			fs::remove(directory, error);
 		throw Error(std::string("cannot write the collection: ") + sentence_of(failure));
 	}

@@ -60,18 +60,18 @@ private:
 
 	void add(const trace::Event &event)
 	{
-		take(event, false);
+		encode(event, false);
 		std::uint32_t id = event.cls->index;
 		if (bits_.present().find('0') != std::string::npos && !find_shape(*event.cls, id)) {
-			take(event, true);
+			encode(event, true);
 			id = id_of(*event.cls, {true, ""});
 		}
 		packets_.add(id, event.time, event.cpu(), bits_.bytes(), bits_.unused_bits());
 	}
 
-	void take(const trace::Event &event, bool is_open)
+	void encode(const trace::Event &event, bool is_open)
 	{
-		if (!bits_.take(event, is_open))
+		if (!bits_.encode(event, is_open))
 			throw Error(
 			    "{} has a record of more than {} MiB; leave it out, or describe its contents as hidden",
 			    trace_.directory(), EventBits::max_bytes >> 20);
@@ -80,7 +80,7 @@ private:
 	// False: there are too many shapes.
 	bool find_shape(const trace::EventClass &cls, std::uint32_t &id)
 	{
-		const auto found = ids_.find(key(cls, {false, bits_.present()}));
+		const auto found = ids_.find(shape_key(cls, {false, bits_.present()}));
 		if (found == ids_.end() && shape_bytes_ > max_shape_bytes)
 			return false;
 		id = found != ids_.end() ? found->second : id_of(cls, {false, bits_.present()});
@@ -89,7 +89,7 @@ private:
 
 	std::uint32_t id_of(const trace::EventClass &cls, const Shape &shape)
 	{
-		const auto [found, is_new] = ids_.emplace(key(cls, shape), next_id_);
+		const auto [found, is_new] = ids_.emplace(shape_key(cls, shape), next_id_);
 		if (is_new) {
 			const std::size_t before = text_.size_bytes();
 			text_.add_event(next_id_++, cls, shape);
@@ -98,7 +98,7 @@ private:
 		return found->second;
 	}
 
-	static std::string key(const trace::EventClass &cls, const Shape &shape)
+	static std::string shape_key(const trace::EventClass &cls, const Shape &shape)
 	{
 		return std::to_string(cls.index) + (shape.is_open ? " open" : ' ' + shape.present);
 	}

@@ -13,7 +13,7 @@ using FieldClassKind = FieldClass::Kind;
 
 } // namespace
 
-bool EventBits::take(const trace::Event &event, bool is_open)
+bool EventBits::encode(const trace::Event &event, bool is_open)
 {
 	bytes_.clear();
 	present_.clear();
@@ -69,13 +69,13 @@ void EventBits::put_member(const FieldClass &type)
 	if (type.kind != FieldClassKind::optional)
 		return put(type);
 	const FieldClass &element = type.element.front();
-	const bool has_it = trace::is_present(type, view_);
+	const bool has_value = trace::is_present(type, view_);
 	if (!is_open_) {
-		present_ += has_it ? '1' : '0';
-		return has_it ? put(element) : void();
+		present_ += has_value ? '1' : '0';
+		return has_value ? put(element) : void();
 	}
 	const std::size_t length = put_length();
-	if (!has_it)
+	if (!has_value)
 		return;
 	if (is_list(element))
 		return set_length(length, put_elements(element));

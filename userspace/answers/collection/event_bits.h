@@ -19,7 +19,7 @@ public:
 	static constexpr std::size_t max_bytes = std::size_t(1) << 26;
 
 	// Replaces the contents. False: the record needs more than max_bytes, or has too many elements.
-	bool take(const trace::Event &event, bool is_open);
+	bool encode(const trace::Event &event, bool is_open);
 
 	std::span<const std::byte> bytes() const { return bytes_; }
 	// In the last byte.

@@ -44,8 +44,8 @@ public:
 	explicit MessageFold(const activities::Definition &definition) : definition_(&definition) {}
 	void event(const trace::Event &event, const filter::Running &running)
 	{
-		take(*definition_->start, definition_->start_key, event, running, found_.sent);
-		take(*definition_->end, definition_->end_key, event, running, found_.received);
+		record_match(*definition_->start, definition_->start_key, event, running, found_.sent);
+		record_match(*definition_->end, definition_->end_key, event, running, found_.received);
 	}
 	void gap(std::uint64_t) {}
 	void merge(const MessageFold &later)
@@ -56,11 +56,12 @@ public:
 	Messages &found() { return found_; }
 
 private:
-	void take(const filter::Filter &filter, const activities::Keys &keys, const trace::Event &event,
-		  const filter::Running &running, std::unordered_map<std::string, trace::EventOrder::Instant> &instants)
+	void record_match(const filter::Filter &filter, const activities::Keys &keys, const trace::Event &event,
+			  const filter::Running &running,
+			  std::unordered_map<std::string, trace::EventOrder::Instant> &instants)
 	{
 		if (!filter.can_match(*event.cls) || !filter.matches(event, running) ||
-		    instants.size() >= Messages::most)
+		    instants.size() >= Messages::max_messages)
 			return;
 		std::string key;
 		if (keys.append(event, running, key))

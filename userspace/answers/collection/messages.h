@@ -26,7 +26,7 @@ struct MessageText {
 
 // When each message was sent and received, and where.
 struct Messages {
-	static constexpr std::size_t most = 1'000'000;
+	static constexpr std::size_t max_messages = 1'000'000;
 
 	std::unordered_map<std::string, trace::EventOrder::Instant> sent, received; // by key; the first one counts
 };

@@ -21,10 +21,10 @@ PacketWriter::PacketWriter(const std::string &path, const Uuid &uuid, bool has_c
 		  (has_cpu ? sizeof cpu_ : 0))
 {
 	packet_.reserve(max_packet_bytes);
-	open(begin_time);
+	begin_packet(begin_time);
 }
 
-void PacketWriter::open(std::uint64_t begin)
+void PacketWriter::begin_packet(std::uint64_t begin)
 {
 	packet_.assign(head_bytes_, std::byte(0));
 	unused_bits_ = 0;
@@ -38,7 +38,7 @@ template <class T> void PacketWriter::put(std::size_t &at, T value)
 	at += sizeof value;
 }
 
-void PacketWriter::close()
+void PacketWriter::end_packet()
 {
 	const std::uint64_t packet_bits = packet_.size() * 8;
 	std::size_t at = 0;
@@ -57,11 +57,11 @@ void PacketWriter::add(std::uint32_t id, std::uint64_t time, std::uint32_t cpu, 
 		       std::uint32_t unused_bits)
 {
 	if (gap_)
-		pass_gap(time);
+		write_gap(time);
 	const std::size_t size_bytes = event_head_bytes + fields.size();
 	if (packet_.size() > head_bytes_ && (packet_.size() + size_bytes > max_packet_bytes || cpu != cpu_)) {
-		close();
-		open(time);
+		end_packet();
+		begin_packet(time);
 	}
 	begin_ = std::min(begin_, time);
 	end_ = time;
@@ -77,28 +77,28 @@ void PacketWriter::add(std::uint32_t id, std::uint64_t time, std::uint32_t cpu, 
 void PacketWriter::add_gap(const trace::Gap &gap)
 {
 	if (gap_)
-		pass_gap(gap.from_time);
+		write_gap(gap.from_time);
 	gap_ = gap;
 }
 
-void PacketWriter::pass_gap(std::uint64_t next_time)
+void PacketWriter::write_gap(std::uint64_t next_time)
 {
 	end_ = std::max(end_, std::min(gap_->from_time, next_time));
-	close();
+	end_packet();
 	if (gap_->lost == trace::unknown_count)
 		++sequence_;
 	else
 		discarded_ += gap_->lost;
-	open(std::max(end_, std::min(gap_->to_time, next_time)));
+	begin_packet(std::max(end_, std::min(gap_->to_time, next_time)));
 	gap_.reset();
 }
 
 void PacketWriter::finish(std::uint64_t end_time)
 {
 	if (gap_)
-		pass_gap(std::numeric_limits<std::uint64_t>::max());
+		write_gap(std::numeric_limits<std::uint64_t>::max());
 	end_ = std::max(end_, end_time);
-	close();
+	end_packet();
 }
 
 } // namespace monitor::collection

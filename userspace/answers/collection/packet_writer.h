@@ -35,10 +35,10 @@ public:
 	void finish(std::uint64_t end_time);
 
 private:
-	void open(std::uint64_t begin);
-	void close();
+	void begin_packet(std::uint64_t begin);
+	void end_packet();
 	// Ends the packet before the loss; `next_time`: of the next event.
-	void pass_gap(std::uint64_t next_time);
+	void write_gap(std::uint64_t next_time);
 	template <class T> void put(std::size_t &at, T value);
 
 	std::string path_;

@@ -60,7 +60,7 @@ std::string identifier(std::string name)
 	return name;
 }
 
-std::string free_name(std::string name, std::set<std::string> &taken)
+std::string unused_name(std::string name, std::set<std::string> &taken)
 {
 	while (!taken.insert(name).second)
 		name.insert(0, 1, '_');
@@ -104,7 +104,7 @@ std::string TsdlText::structure(const FieldClass &type, const char **present, st
 	std::set<std::string> taken;
 	std::vector<std::string> names;
 	for (const trace::Member &member : type.members)
-		names.push_back(member.type.is_hidden ? "" : free_name('_' + identifier(member.name), taken));
+		names.push_back(member.type.is_hidden ? "" : unused_name('_' + identifier(member.name), taken));
 	std::string made = "struct {\n";
 	for (std::size_t i = 0; i < names.size(); ++i)
 		if (!type.members[i].type.is_hidden)
@@ -124,13 +124,13 @@ std::string TsdlText::member(const trace::Member &member, const std::string &nam
 	}
 	const bool is_counted = (is_optional && !present) || (is_list(*type) && type->kind == FieldClassKind::sequence);
 	const bool is_repeated = is_list(*type);
-	const std::string one =
+	const std::string element_type =
 	    is_repeated ? type_name(type->element.front(), nullptr, depth) : type_name(*type, present, depth);
 	if (!is_counted)
-		return indent(depth) + one + ' ' + name + (is_repeated ? fmt::format("[{}]", type->length) : "") +
-		       ";\n";
-	const std::string length = free_name('_' + name + "_length", taken);
-	return fmt::format("{0}u32 {1};\n{0}{2} {3}[{1}];\n", indent(depth), length, one, name);
+		return indent(depth) + element_type + ' ' + name +
+		       (is_repeated ? fmt::format("[{}]", type->length) : "") + ";\n";
+	const std::string length = unused_name('_' + name + "_length", taken);
+	return fmt::format("{0}u32 {1};\n{0}{2} {3}[{1}];\n", indent(depth), length, element_type, name);
 }
 
 std::string TsdlText::type_name(const FieldClass &type, const char **present, std::size_t depth)
