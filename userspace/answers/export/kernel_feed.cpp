@@ -40,26 +40,26 @@ void KernelFeed::hide_threads(trace::Trace &trace)
 			fold_.hide(tid);
 }
 
-KernelFeed::Shown &KernelFeed::shown(std::uint32_t cpu)
+KernelFeed::AssumedCpu &KernelFeed::assumed(std::uint32_t cpu)
 {
-	while (shown_.size() <= cpu) {
-		idle_names_.push_back("swapper/" + std::to_string(shown_.size()));
-		shown_.push_back({Task::unknown, fold_.window_begin()});
+	while (assumed_.size() <= cpu) {
+		idle_names_.push_back("swapper/" + std::to_string(assumed_.size()));
+		assumed_.push_back({Task::unknown, fold_.window_begin()});
 	}
-	return shown_[cpu];
+	return assumed_[cpu];
 }
 
 Task KernelFeed::task(const analyze::Thread *thread, std::uint32_t cpu)
 {
 	if (!thread)
 		return {};
-	shown(cpu);
+	assumed(cpu);
 	return thread->tid == 0 ? Task{0, idle_names_[cpu]} : Task{thread->tid, thread->name};
 }
 
 Task KernelFeed::task(std::int32_t tid, std::uint32_t cpu)
 {
-	shown(cpu);
+	assumed(cpu);
 	if (tid == 0)
 		return {0, idle_names_[cpu]};
 	const analyze::Thread *thread = fold_.thread(tid);
@@ -77,19 +77,19 @@ bool KernelFeed::is_selected(std::uint64_t time, std::uint32_t cpu) const
 	return time >= fold_.window_begin() && time <= fold_.window_end() && fold_.scope().includes_cpu(cpu);
 }
 
-At KernelFeed::at_of(const trace::Event &event)
+EventContext KernelFeed::context_of(const trace::Event &event)
 {
 	const analyze::Cpu &cpu = fold_.cpus()[event.cpu()];
-	At at{event.time, cpu.number, running(cpu.current, cpu.number), false, false};
+	EventContext at{event.time, cpu.number, running(cpu.current, cpu.number), false, false};
 	for (const std::uint32_t each : cpu.interrupts)
 		(fold_.kinds().is_softirq(each >> 16) ? at.in_softirq : at.in_irq) = true;
 	return at;
 }
 
 // Passes on what the fold found out about the CPU's thread without a switch.
-void KernelFeed::follow(const At &at)
+void KernelFeed::update_running(const EventContext &at)
 {
-	Shown &known = shown(at.cpu);
+	AssumedCpu &known = assumed(at.cpu);
 	if (known.tid == at.task.tid)
 		return;
 	if (at.task.tid == Task::unknown)
@@ -100,21 +100,21 @@ void KernelFeed::follow(const At &at)
 }
 
 // The selected part does not show what the CPU ran, but what precedes or follows it does.
-void KernelFeed::follow_to_end(std::uint32_t cpu, std::uint64_t time, const Task &runs)
+void KernelFeed::update_running_until(std::uint32_t cpu, std::uint64_t time, const Task &runs)
 {
 	const std::uint64_t end = std::min(time, fold_.window_end());
-	if (runs.tid == Task::unknown || shown(cpu).tid != Task::unknown || shown(cpu).since >= end ||
+	if (runs.tid == Task::unknown || assumed(cpu).tid != Task::unknown || assumed(cpu).since >= end ||
 	    !is_selected(end, cpu))
 		return;
 	if (!is_listed_)
 		list_threads(fold_.window_begin());
-	follow({end, cpu, runs, false, false});
+	update_running({end, cpu, runs, false, false});
 }
 
 // Called by the fold, also where streams of a killed recording end.
 void KernelFeed::lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to)
 {
-	Shown &known = shown(cpu.number);
+	AssumedCpu &known = assumed(cpu.number);
 	if (known.tid != Task::unknown && is_selected(from, cpu.number))
 		target_.unknown(from, cpu.number);
 	known = {Task::unknown, std::max(to, fold_.window_begin())};
@@ -140,7 +140,7 @@ void KernelFeed::list_threads(std::uint64_t time)
 			target_.thread(time, thread);
 }
 
-void KernelFeed::of_recorder(const trace::Event &event, const EventKind &kind)
+void KernelFeed::recorder_event(const trace::Event &event, const EventKind &kind)
 {
 	fold_.event(event);
 	if (kind.kind == EventMeaning::sync)
@@ -154,14 +154,14 @@ void KernelFeed::of_recorder(const trace::Event &event, const EventKind &kind)
 	// The CPU may have no other token.
 	const auto cpu = kind.field[4].get<std::uint32_t>(event);
 	if (cpu < fold_.cpus().size() && fold_.cpus()[cpu].current == thread && is_selected(event.time, cpu))
-		follow({event.time, cpu, running(thread, cpu), false, false});
+		update_running({event.time, cpu, running(thread, cpu), false, false});
 }
 
 void KernelFeed::event(const trace::Event &event)
 {
 	const EventKind &kind = fold_.kinds()[*event.cls];
 	if (event.stream->is_recorder())
-		return of_recorder(event, kind);
+		return recorder_event(event, kind);
 	if (event.stream->is_user() || event.cls->domain == trace::Domain::user) {
 		of_programs_ += !event.is_control();
 		return fold_.event(event);
@@ -170,7 +170,7 @@ void KernelFeed::event(const trace::Event &event)
 		left_out_by_class_[event.cls->index] += !event.is_control();
 		return fold_.event(event);
 	}
-	const std::uint32_t call = before(event);
+	const std::uint32_t call = call_before(event);
 	if (kind.kind == EventMeaning::task_rename)
 		old_name_ = task(kind.field[0].get<std::int32_t>(event), 0).name;
 	fold_.event(event);
@@ -179,10 +179,10 @@ void KernelFeed::event(const trace::Event &event)
 	if (event.cpu() >= fold_.cpus().size() || !is_selected(event.time, event.cpu())) {
 		++outside_;
 		if (event.time > fold_.window_end() && event.cpu() < fold_.cpus().size())
-			follow_to_end(event.cpu(), event.time,
-				      kind.kind == EventMeaning::sched_switch
-					  ? task(kind.field[1].get<std::int32_t>(event), event.cpu())
-					  : running(fold_.cpus()[event.cpu()].current, event.cpu()));
+			update_running_until(event.cpu(), event.time,
+					     kind.kind == EventMeaning::sched_switch
+						 ? task(kind.field[1].get<std::int32_t>(event), event.cpu())
+						 : running(fold_.cpus()[event.cpu()].current, event.cpu()));
 		return;
 	}
 	if (kind.kind == EventMeaning::counters) {
@@ -191,11 +191,11 @@ void KernelFeed::event(const trace::Event &event)
 	}
 	if (!is_listed_)
 		list_threads(event.time);
-	At at = at_of(event);
+	EventContext at = context_of(event);
 	if (kind.kind == EventMeaning::sched_switch) {
 		pass_switch(event, kind, at);
 	} else {
-		follow(at);
+		update_running(at);
 		if (kind.kind != EventMeaning::thread_runs && !pass_on(event, kind, at, call)) {
 			++left_out_by_class_[event.cls->index];
 			return;
@@ -205,34 +205,34 @@ void KernelFeed::event(const trace::Event &event)
 }
 
 // Returns the call that the event may end: that of the thread that ran until now.
-std::uint32_t KernelFeed::before(const trace::Event &event)
+std::uint32_t KernelFeed::call_before(const trace::Event &event)
 {
 	const std::uint32_t cpu = event.cpu();
 	const analyze::Thread *runs = cpu < fold_.cpus().size() ? fold_.cpus()[cpu].current : nullptr;
 	if (!runs)
 		return EDC_NO_SYSCALL;
 	if (runs->hidden) // the time until now belongs to it
-		shown(cpu).since = std::max(event.time, fold_.window_begin());
+		assumed(cpu).since = std::max(event.time, fold_.window_begin());
 	if (event.time > fold_.window_end())
-		follow_to_end(cpu, event.time, running(runs, cpu));
-	if (shown(cpu).tid == Task::unknown && is_selected(event.time, cpu))
-		follow({event.time, cpu, running(runs, cpu), false, false});
+		update_running_until(cpu, event.time, running(runs, cpu));
+	if (assumed(cpu).tid == Task::unknown && is_selected(event.time, cpu))
+		update_running({event.time, cpu, running(runs, cpu), false, false});
 	return fold_.is_known(*runs) ? runs->syscall : EDC_NO_SYSCALL;
 }
 
-void KernelFeed::pass_switch(const trace::Event &event, const EventKind &kind, At at)
+void KernelFeed::pass_switch(const trace::Event &event, const EventKind &kind, EventContext at)
 {
 	at.task = task(kind.field[1].get<std::int32_t>(event), at.cpu);
-	follow(at);
+	update_running(at);
 	const auto tid = kind.field[2].get<std::int32_t>(event);
 	const analyze::Thread *thread = tid ? fold_.thread(tid) : nullptr;
 	const Task next = thread && thread->hidden ? Task{} : task(tid, at.cpu);
 	target_.sched_switch(at, kind.field[0].get<std::int64_t>(event), next);
-	shown(at.cpu) = {next.tid, at.time};
+	assumed(at.cpu) = {next.tid, at.time};
 }
 
 // A call of a thread that no token identifies is left out.
-bool KernelFeed::pass_call(const trace::Event &event, const EventKind &kind, const At &at, std::uint32_t call)
+bool KernelFeed::pass_call(const trace::Event &event, const EventKind &kind, const EventContext &at, std::uint32_t call)
 {
 	if (at.task.tid <= 0)
 		return false;
@@ -252,9 +252,9 @@ bool KernelFeed::pass_call(const trace::Event &event, const EventKind &kind, con
 	return true;
 }
 
-bool KernelFeed::pass_thread(const trace::Event &event, const EventKind &kind, const At &at)
+bool KernelFeed::pass_thread(const trace::Event &event, const EventKind &kind, const EventContext &at)
 {
-	const Extra &extra = extra_[event.cls->index];
+	const ExtraFields &extra = extra_[event.cls->index];
 	const auto tid = kind.field[0].get<std::int32_t>(event);
 	const Task who = task(tid, at.cpu);
 	const std::int32_t prio = extra.prio ? extra.prio.get<std::int32_t>(event) : -1;
@@ -283,7 +283,7 @@ bool KernelFeed::pass_thread(const trace::Event &event, const EventKind &kind, c
 	}
 }
 
-bool KernelFeed::pass_on(const trace::Event &event, const EventKind &kind, const At &at, std::uint32_t call)
+bool KernelFeed::pass_on(const trace::Event &event, const EventKind &kind, const EventContext &at, std::uint32_t call)
 {
 	switch (kind.kind) {
 	case EventMeaning::sys_enter:
@@ -319,9 +319,9 @@ bool KernelFeed::pass_on(const trace::Event &event, const EventKind &kind, const
 void KernelFeed::finish(bool is_complete)
 {
 	for (const analyze::Cpu &cpu : fold_.cpus()) {
-		follow_to_end(cpu.number, is_complete ? fold_.window_end() : cpu.accounted,
-			      running(cpu.current, cpu.number));
-		if (!is_complete && shown(cpu.number).tid != Task::unknown && cpu.accounted < fold_.window_end())
+		update_running_until(cpu.number, is_complete ? fold_.window_end() : cpu.accounted,
+				     running(cpu.current, cpu.number));
+		if (!is_complete && assumed(cpu.number).tid != Task::unknown && cpu.accounted < fold_.window_end())
 			target_.unknown(std::max(cpu.accounted, fold_.window_begin()), cpu.number);
 	}
 }

@@ -9,7 +9,7 @@
 // Tokens have no names and short ones no numbers; KernelFeed adds what the fold (reading/analyze/thread_fold.h) knows
 // of them. What the fold does not know is unknown here, too: which thread runs on a CPU after a loss, for example.
 // Events outside of the fold's window and scope are not passed on, and counted. One thread.
-// Invariant: times that a target gets never step back, except since() of runs().
+// Invariant: times that a target gets never step back, except `since` of runs().
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Task {
 };
 
 // Where and when an event happened, and which thread ran there.
-struct At {
+struct EventContext {
 	std::uint64_t time = 0; // ticks
 	std::uint32_t cpu = 0;
 	Task task;
@@ -60,26 +60,27 @@ public:
 	// A thread that exists already.
 	virtual void thread(std::uint64_t time, const analyze::Thread &thread) = 0;
 	// The CPU turned out to have run this thread since an earlier time.
-	virtual void runs(const At &at, std::uint64_t since) = 0;
+	virtual void runs(const EventContext &at, std::uint64_t since) = 0;
 	// From now on the CPU's thread is unknown.
 	virtual void unknown(std::uint64_t time, std::uint32_t cpu) = 0;
 	// The CPU's events in this time are incomplete.
 	virtual void lost(std::uint32_t cpu, const trace::Gap &gap) = 0;
 	// `at.task` is the thread that ran until now.
-	virtual void sched_switch(const At &at, std::int64_t state, const Task &next) = 0;
-	virtual void sched_waking(const At &at, const Task &woken, std::int32_t prio, std::uint32_t target_cpu) = 0;
-	virtual void created(const At &at, const NewThread &thread) = 0;
-	virtual void executed(const At &at, const Task &task, std::int32_t old_tid) = 0;
-	virtual void exited(const At &at, const Task &task, std::int32_t tgid) = 0;
-	virtual void renamed(const At &at, const Task &task, std::string_view old_name) = 0;
-	virtual void softirq(const At &at, bool is_entry, std::uint32_t number) = 0;
+	virtual void sched_switch(const EventContext &at, std::int64_t state, const Task &next) = 0;
+	virtual void sched_waking(const EventContext &at, const Task &woken, std::int32_t prio,
+				  std::uint32_t target_cpu) = 0;
+	virtual void created(const EventContext &at, const NewThread &thread) = 0;
+	virtual void executed(const EventContext &at, const Task &task, std::int32_t old_tid) = 0;
+	virtual void exited(const EventContext &at, const Task &task, std::int32_t tgid) = 0;
+	virtual void renamed(const EventContext &at, const Task &task, std::string_view old_name) = 0;
+	virtual void softirq(const EventContext &at, bool is_entry, std::uint32_t number) = 0;
 	// Any other interrupt: `name` is irq_handler, local_timer ...
-	virtual void irq(const At &at, bool is_entry, const std::string &name, std::uint32_t number) = 0;
+	virtual void irq(const EventContext &at, bool is_entry, const std::string &name, std::uint32_t number) = 0;
 	// `call`: analyze::call_of().
-	virtual void sys_enter(const At &at, std::uint32_t call) = 0;
-	virtual void sys_exit(const At &at, std::uint32_t call, std::int64_t result) = 0;
+	virtual void sys_enter(const EventContext &at, std::uint32_t call) = 0;
+	virtual void sys_exit(const EventContext &at, std::uint32_t call, std::int64_t result) = 0;
 	// A kernel event without a meaning for the fold. False: the target cannot express it.
-	virtual bool other(const At &at, const trace::Event &event) = 0;
+	virtual bool other(const EventContext &at, const trace::Event &event) = 0;
 	// The recorder read the machine's clocks at this time of the trace.
 	virtual void clocks(std::uint64_t time, std::optional<std::uint64_t> monotonic_ns,
 			    std::uint64_t realtime_ns) = 0;
@@ -108,37 +109,39 @@ public:
 	const trace::Losses &losses() const { return losses_; }
 
 private:
-	struct Extra { // fields that the fold does not need
+	struct ExtraFields { // fields that the fold does not need
 		trace::FieldRef prio, target_cpu, realtime;
 	};
-	struct Shown { // what the target assumes of a CPU
+	struct AssumedCpu { // what the target assumes of a CPU
 		std::int32_t tid = Task::unknown;
 		std::uint64_t since = 0;
 	};
 
 	void hide_threads(trace::Trace &trace);
 	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
-	Shown &shown(std::uint32_t cpu);
+	AssumedCpu &assumed(std::uint32_t cpu);
 	bool is_selected(std::uint64_t time, std::uint32_t cpu) const;
-	At at_of(const trace::Event &event);
+	EventContext context_of(const trace::Event &event);
 	Task task(const analyze::Thread *thread, std::uint32_t cpu);
 	Task task(std::int32_t tid, std::uint32_t cpu);
 	Task running(const analyze::Thread *thread, std::uint32_t cpu);
-	void of_recorder(const trace::Event &event, const analyze::EventKind &kind);
+	void recorder_event(const trace::Event &event, const analyze::EventKind &kind);
 	void list_threads(std::uint64_t time);
-	void follow(const At &at);
-	void follow_to_end(std::uint32_t cpu, std::uint64_t time, const Task &runs);
-	std::uint32_t before(const trace::Event &event);
-	void pass_switch(const trace::Event &event, const analyze::EventKind &kind, At at);
-	bool pass_call(const trace::Event &event, const analyze::EventKind &kind, const At &at, std::uint32_t call);
-	bool pass_thread(const trace::Event &event, const analyze::EventKind &kind, const At &at);
-	bool pass_on(const trace::Event &event, const analyze::EventKind &kind, const At &at, std::uint32_t call);
+	void update_running(const EventContext &at);
+	void update_running_until(std::uint32_t cpu, std::uint64_t time, const Task &runs);
+	std::uint32_t call_before(const trace::Event &event);
+	void pass_switch(const trace::Event &event, const analyze::EventKind &kind, EventContext at);
+	bool pass_call(const trace::Event &event, const analyze::EventKind &kind, const EventContext &at,
+		       std::uint32_t call);
+	bool pass_thread(const trace::Event &event, const analyze::EventKind &kind, const EventContext &at);
+	bool pass_on(const trace::Event &event, const analyze::EventKind &kind, const EventContext &at,
+		     std::uint32_t call);
 
 	const trace::Description &description_;
 	analyze::ThreadFold &fold_;
 	KernelTarget &target_;
-	std::vector<Extra> extra_;                     // by class index
-	std::vector<Shown> shown_;                     // by CPU
+	std::vector<ExtraFields> extra_;               // by class index
+	std::vector<AssumedCpu> assumed_;              // by CPU
 	std::deque<std::string> idle_names_;           // by CPU
 	std::vector<std::uint64_t> left_out_by_class_; // by class index
 	std::string old_name_;

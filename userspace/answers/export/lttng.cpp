@@ -121,15 +121,15 @@ public:
 	}
 	// At the start, after a loss, and after a hidden thread. A stream's times cannot step back to when the thread
 	// got the CPU.
-	void runs(const At &at, std::uint64_t) override
+	void runs(const EventContext &at, std::uint64_t) override
 	{
-		At from = at;
+		EventContext from = at;
 		from.task = at.cpu < running_.size() ? Task{running_[at.cpu].tid, running_[at.cpu].name} : Task{0, ""};
 		sched_switch(from, 0, at.task);
 	}
 	void unknown(std::uint64_t, std::uint32_t) override {} // LTTng cannot express it
 	void lost(std::uint32_t cpu, const trace::Gap &gap) override { stream(cpu).add_gap(gap); }
-	void sched_switch(const At &at, std::int64_t state, const Task &next) override
+	void sched_switch(const EventContext &at, std::int64_t state, const Task &next) override
 	{
 		fields_.text(at.task.name).number(at.task.tid).number(unknown_prio).number(state);
 		fields_.text(next.tid == Task::unknown ? "[unknown]" : next.name).number(next.tid);
@@ -139,7 +139,8 @@ public:
 					     next.tid == Task::unknown ? "[unknown]" : std::string(next.name)};
 	}
 	// Adds a sched_wakeup at once, for readers that use only this; not if the trace has its own.
-	void sched_waking(const At &at, const Task &woken, std::int32_t prio, std::uint32_t target_cpu) override
+	void sched_waking(const EventContext &at, const Task &woken, std::int32_t prio,
+			  std::uint32_t target_cpu) override
 	{
 		for (const std::uint32_t id : {waking_id_, wakeup_id_}) {
 			if (id == wakeup_id_ && has_wakeups_)
@@ -148,7 +149,7 @@ public:
 			add(at, id);
 		}
 	}
-	void created(const At &at, const NewThread &thread) override
+	void created(const EventContext &at, const NewThread &thread) override
 	{
 		if (!has_forks_) {
 			const analyze::Thread *parent = fold_.thread(thread.parent_tid);
@@ -160,27 +161,27 @@ public:
 		fields_.text(thread.task.name).number(thread.task.tid).number(thread.prio).number(thread.target_cpu);
 		add(at, classes_.id("sched_wakeup_new", waking_fields));
 	}
-	void executed(const At &at, const Task &task, std::int32_t old_tid) override
+	void executed(const EventContext &at, const Task &task, std::int32_t old_tid) override
 	{
 		fields_.text(task.name).number(task.tid).number(old_tid);
 		add(at, classes_.id("sched_process_exec", exec_fields));
 	}
-	void exited(const At &at, const Task &task, std::int32_t) override
+	void exited(const EventContext &at, const Task &task, std::int32_t) override
 	{
 		fields_.text(task.name).number(task.tid).number(unknown_prio);
 		add(at, classes_.id("sched_process_exit", exit_fields));
 	}
-	void renamed(const At &at, const Task &task, std::string_view old_name) override
+	void renamed(const EventContext &at, const Task &task, std::string_view old_name) override
 	{
 		fields_.number(task.tid).text(old_name).text(task.name);
 		add(at, classes_.id("task_rename", rename_fields));
 	}
-	void softirq(const At &at, bool is_entry, std::uint32_t number) override
+	void softirq(const EventContext &at, bool is_entry, std::uint32_t number) override
 	{
 		fields_.number(number);
 		add(at, classes_.id(is_entry ? "softirq_entry" : "softirq_exit", softirq_fields));
 	}
-	void irq(const At &at, bool is_entry, const std::string &name, std::uint32_t number) override
+	void irq(const EventContext &at, bool is_entry, const std::string &name, std::uint32_t number) override
 	{
 		fields_.number(number);
 		if (name != "irq_handler") {
@@ -195,11 +196,11 @@ public:
 		add(at, is_entry ? classes_.id("irq_handler_entry", irq_entry_fields)
 				 : classes_.id("irq_handler_exit", irq_exit_fields));
 	}
-	void sys_enter(const At &at, std::uint32_t which) override
+	void sys_enter(const EventContext &at, std::uint32_t number) override
 	{
-		const Call &call = call_of(which);
+		const Call &call = call_of(number);
 		if (!call.is_named) {
-			fields_.number(analyze::kernel_number(which));
+			fields_.number(analyze::kernel_number(number));
 			return add(at, call.entry);
 		}
 		for (const FieldType &field : call.fields)
@@ -209,15 +210,15 @@ public:
 				fields_.number(std::int64_t(-1));
 		add(at, call.entry);
 	}
-	void sys_exit(const At &at, std::uint32_t which, std::int64_t result) override
+	void sys_exit(const EventContext &at, std::uint32_t number, std::int64_t result) override
 	{
-		const Call &call = call_of(which);
+		const Call &call = call_of(number);
 		if (!call.is_named)
-			fields_.number(analyze::kernel_number(which));
+			fields_.number(analyze::kernel_number(number));
 		fields_.number(result);
 		add(at, call.exit);
 	}
-	bool other(const At &at, const trace::Event &event) override;
+	bool other(const EventContext &at, const trace::Event &event) override;
 	void clocks(std::uint64_t, std::optional<std::uint64_t>, std::uint64_t) override {}
 
 	void finish(std::uint64_t end_time)
@@ -242,16 +243,16 @@ private:
 		stream(cpu).add(id, time, cpu, fields_.bytes(), 0);
 		fields_.clear();
 	}
-	void add(const At &at, std::uint32_t id) { add(at.time, at.cpu, id); }
+	void add(const EventContext &at, std::uint32_t id) { add(at.time, at.cpu, id); }
 
 	// LTTng has one class for all calls without a name.
-	const Call &call_of(std::uint32_t which)
+	const Call &call_of(std::uint32_t number)
 	{
-		const auto [found, is_new] = calls_.try_emplace(which);
+		const auto [found, is_new] = calls_.try_emplace(number);
 		Call &call = found->second;
 		if (is_new) {
-			const std::string *name = fold_.kinds().syscall_name(which);
-			const std::string prefix = analyze::is_compat(which) ? "compat_" : "";
+			const std::string *name = fold_.kinds().syscall_name(number);
+			const std::string prefix = analyze::is_compat(number) ? "compat_" : "";
 			call.is_named = name;
 			call.fields = name ? lttng::Classes::call_fields(*name) : std::span(unknown_call_fields);
 			call.entry = classes_.id(prefix + "syscall_entry_" + (name ? *name : "unknown"), call.fields);
@@ -283,7 +284,7 @@ private:
 
 // Under its own name with its own fields, unless LTTng has another name. Block requests are left out, as LTTng's have
 // fields that were not recorded; so are events with lists.
-bool LttngWriter::other(const At &at, const trace::Event &event)
+bool LttngWriter::other(const EventContext &at, const trace::Event &event)
 {
 	const trace::EventClass &cls = *event.cls;
 	const auto is_list = [](const trace::Field &field) { return field.kind == trace::FieldKind::list; };
@@ -326,12 +327,12 @@ void convert_all(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 	analyze::ThreadFold fold(trace, info, scope);
 	LttngWriter writer(trace, fold, info, directory);
 	KernelFeed feed(trace, fold, writer);
-	std::vector<std::uint64_t> of_programs(trace.description().classes().size());
+	std::vector<std::uint64_t> program_events(trace.description().classes().size());
 	trace::merge(
 	    trace, {},
 	    [&](const trace::Event &event) {
 		    feed.event(event);
-		    of_programs[event.cls->index] += event.cls->domain == trace::Domain::user && !event.is_control();
+		    program_events[event.cls->index] += event.cls->domain == trace::Domain::user && !event.is_control();
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
 		    feed.gap(stream, from, to, lost);
@@ -346,8 +347,8 @@ void convert_all(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 	if (feed.readings())
 		converted.left_out["counters"] = feed.readings();
 	for (const auto &cls : trace.description().classes())
-		if (of_programs[cls->index])
-			converted.left_out[cls->name] += of_programs[cls->index];
+		if (program_events[cls->index])
+			converted.left_out[cls->name] += program_events[cls->index];
 }
 
 } // namespace
@@ -356,8 +357,8 @@ Converted write_lttng(trace::Trace &trace, const analyze::RecordingInfo &info, c
 		      const std::string &directory)
 {
 	std::error_code error;
-	const bool was_there = fs::exists(directory, error);
-	if (was_there && (!fs::is_directory(directory, error) || !fs::is_empty(directory, error)))
+	const bool existed = fs::exists(directory, error);
+	if (existed && (!fs::is_directory(directory, error) || !fs::is_empty(directory, error)))
 		throw Error(directory + " exists and is not an empty directory; name another one with -o");
 	const std::string kernel = directory + "/kernel"; // readers look for this name
 	Converted converted;
@@ -368,7 +369,7 @@ Converted write_lttng(trace::Trace &trace, const analyze::RecordingInfo &info, c
 		convert_all(trace, info, scope, kernel, converted);
 	} catch (...) {
 		fs::remove_all(kernel, error);
-		if (!was_there)
+		if (!existed)
 			fs::remove(directory, error);
 		throw;
 	}

@@ -20,12 +20,12 @@ Output::Output(const std::string &path) : path_(path)
 	if (is_standard())
 		return;
 	std::error_code error;
-	const fs::file_status there = fs::status(path, error);
-	if (fs::exists(there) && !fs::is_regular_file(there)) { // such as a pipe or a device
+	const fs::file_status existing = fs::status(path, error);
+	if (fs::exists(existing) && !fs::is_regular_file(existing)) { // such as a pipe or a device
 		file_ = open_file(path, O_WRONLY | O_TRUNC);
 		return;
 	}
-	target_ = fs::exists(there) ? fs::canonical(path, error).string() : path; // keeps a symbolic link
+	target_ = fs::exists(existing) ? fs::canonical(path, error).string() : path; // keeps a symbolic link
 	const std::string temporary = target_ + "." + std::to_string(::getpid()) + ".new";
 	file_ = Fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
 	if (!file_)

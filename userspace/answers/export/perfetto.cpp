@@ -59,7 +59,7 @@ Converted write_perfetto(trace::Trace &trace, const analyze::RecordingInfo &info
 	bundles.clocks(begin, std::nullopt, static_cast<std::uint64_t>(clock.wall_ns(begin)));
 	const bool is_complete = info.complete() || !info.present;
 	// After the first clock snapshot, which makes its clock the trace's.
-	tracks.bound(fold.window_begin(), fold.window_end(), is_complete);
+	tracks.mark_ends(fold.window_begin(), fold.window_end(), is_complete);
 	trace::merge(
 	    trace, {}, [&](const trace::Event &event) { feed.event(event); },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {

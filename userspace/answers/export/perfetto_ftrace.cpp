@@ -34,7 +34,7 @@ Task shown_task(const Task &task)
 
 } // namespace
 
-FtraceBundles::OfCpu &FtraceBundles::of(std::uint32_t cpu)
+FtraceBundles::CpuState &FtraceBundles::state_of(std::uint32_t cpu)
 {
 	if (cpu >= max_cpus)
 		throw Error("Perfetto reads at most 1024 CPUs, and this trace has a CPU " + std::to_string(cpu) +
@@ -45,7 +45,7 @@ FtraceBundles::OfCpu &FtraceBundles::of(std::uint32_t cpu)
 template <class Fill>
 void FtraceBundles::add(std::uint64_t time, std::uint32_t cpu, const Task &task, Tag tag, Fill &&fill)
 {
-	pbf_writer bundle(of(cpu).bundle.events);
+	pbf_writer bundle(state_of(cpu).bundle.events);
 	{
 		pbf_writer event(bundle, bundle_event);
 		event.add_uint64(event_time, packets_.ns(time));
@@ -58,8 +58,8 @@ void FtraceBundles::add(std::uint64_t time, std::uint32_t cpu, const Task &task,
 
 void FtraceBundles::count(std::uint32_t cpu)
 {
-	const Bundle &bundle = of(cpu).bundle;
-	if (++of(cpu).bundle.count >= max_events || bundle.events.size() >= max_bytes)
+	const Bundle &bundle = state_of(cpu).bundle;
+	if (++state_of(cpu).bundle.count >= max_events || bundle.events.size() >= max_bytes)
 		flush(cpu);
 }
 
@@ -88,7 +88,7 @@ void FtraceBundles::list(std::uint64_t time, const Task &task, const Listed &lis
 }
 
 // Perfetto prefers names from a list over those of events, so a listed thread with a new name is listed again.
-void FtraceBundles::name_again(std::uint64_t time, const Task &task)
+void FtraceBundles::list_again(std::uint64_t time, const Task &task)
 {
 	if (const auto listed = listed_.find(task.tid); listed != listed_.end())
 		list(time, task, listed->second);
@@ -108,26 +108,26 @@ void FtraceBundles::add_switch(std::uint64_t time, std::uint32_t cpu, const Task
 	});
 }
 
-void FtraceBundles::runs(const At &at, std::uint64_t since)
+void FtraceBundles::runs(const EventContext &at, std::uint64_t since)
 {
-	OfCpu &cpu = of(at.cpu);
+	CpuState &cpu = state_of(at.cpu);
 	const bool was_known = cpu.runs != Task::unknown;
 	add_switch(since, at.cpu, shown_task({cpu.runs, cpu.name}), was_known ? unknown_state : 0, at.task);
-	of(at.cpu).run(at.task, false); // a switch may have the same time
+	state_of(at.cpu).run(at.task, false); // a switch may have the same time
 }
 
 void FtraceBundles::unknown(std::uint64_t time, std::uint32_t cpu)
 {
-	OfCpu &known = of(cpu);
+	CpuState &known = state_of(cpu);
 	add_switch(time, cpu, shown_task({known.runs, known.name}), unknown_state, shown_task({}));
-	of(cpu).runs = Task::unknown;
-	of(cpu).is_compact = false;
+	state_of(cpu).runs = Task::unknown;
+	state_of(cpu).is_compact = false;
 }
 
 void FtraceBundles::lost(std::uint32_t cpu, const trace::Gap &gap)
 {
 	flush(cpu); // the bundle after the loss reports it
-	OfCpu &known = of(cpu);
+	CpuState &known = state_of(cpu);
 	known.bundle.has_loss = true;
 
 	known.lost += gap.lost != trace::unknown_count ? gap.lost : 0;
@@ -144,10 +144,10 @@ std::uint32_t FtraceBundles::name_in(Bundle &bundle, const Task &task)
 	return found->second;
 }
 
-void FtraceBundles::sched_switch(const At &at, std::int64_t state, const Task &to)
+void FtraceBundles::sched_switch(const EventContext &at, std::int64_t state, const Task &to)
 {
 	const Task next = shown_task(to);
-	OfCpu &cpu = of(at.cpu);
+	CpuState &cpu = state_of(at.cpu);
 	if (flows_ && to.tid > 0)
 		flows_->runs(at.time, next.tid);
 	if (!cpu.is_compact) {
@@ -158,12 +158,12 @@ void FtraceBundles::sched_switch(const At &at, std::int64_t state, const Task &t
 		all.states.push_back(state);
 		count(at.cpu);
 	}
-	of(at.cpu).run(to, true);
+	state_of(at.cpu).run(to, true);
 }
 
-void FtraceBundles::sched_waking(const At &at, const Task &woken, std::int32_t prio, std::uint32_t target_cpu)
+void FtraceBundles::sched_waking(const EventContext &at, const Task &woken, std::int32_t prio, std::uint32_t target_cpu)
 {
-	OfCpu &cpu = of(at.cpu);
+	CpuState &cpu = state_of(at.cpu);
 	if (!cpu.is_compact) {
 		add(at.time, at.cpu, at.task, event_waking, [&](pbf_writer &fields) {
 			fields.add_string(1, utf8(woken.name));
@@ -180,7 +180,7 @@ void FtraceBundles::sched_waking(const At &at, const Task &woken, std::int32_t p
 	count(at.cpu);
 }
 
-void FtraceBundles::created(const At &at, const NewThread &thread)
+void FtraceBundles::created(const EventContext &at, const NewThread &thread)
 {
 	listed_.erase(thread.task.tid);
 	add(at.time, at.cpu, Task{thread.parent_tid, ""}, event_newtask, [&](pbf_writer &fields) {
@@ -190,17 +190,17 @@ void FtraceBundles::created(const At &at, const NewThread &thread)
 	});
 }
 
-void FtraceBundles::executed(const At &at, const Task &task, std::int32_t old_tid)
+void FtraceBundles::executed(const EventContext &at, const Task &task, std::int32_t old_tid)
 {
 	add(at.time, at.cpu, task, event_exec, [&](pbf_writer &fields) {
 		fields.add_string(1, utf8(task.name));
 		fields.add_int32(2, task.tid);
 		fields.add_int32(3, old_tid);
 	});
-	name_again(at.time, task);
+	list_again(at.time, task);
 }
 
-void FtraceBundles::exited(const At &at, const Task &task, std::int32_t tgid)
+void FtraceBundles::exited(const EventContext &at, const Task &task, std::int32_t tgid)
 {
 	add(at.time, at.cpu, task, event_exit, [&](pbf_writer &fields) {
 		fields.add_string(1, utf8(task.name));
@@ -209,23 +209,23 @@ void FtraceBundles::exited(const At &at, const Task &task, std::int32_t tgid)
 	});
 }
 
-void FtraceBundles::renamed(const At &at, const Task &task, std::string_view old_name)
+void FtraceBundles::renamed(const EventContext &at, const Task &task, std::string_view old_name)
 {
 	add(at.time, at.cpu, at.task, event_rename, [&](pbf_writer &fields) {
 		fields.add_int32(1, task.tid);
 		fields.add_string(2, utf8(old_name));
 		fields.add_string(3, utf8(task.name));
 	});
-	name_again(at.time, task);
+	list_again(at.time, task);
 }
 
-void FtraceBundles::softirq(const At &at, bool is_entry, std::uint32_t number)
+void FtraceBundles::softirq(const EventContext &at, bool is_entry, std::uint32_t number)
 {
 	add(at.time, at.cpu, at.task, is_entry ? event_softirq_entry : event_softirq_exit,
 	    [&](pbf_writer &fields) { fields.add_uint32(1, number); });
 }
 
-void FtraceBundles::irq(const At &at, bool is_entry, const std::string &name, std::uint32_t number)
+void FtraceBundles::irq(const EventContext &at, bool is_entry, const std::string &name, std::uint32_t number)
 {
 	add(at.time, at.cpu, at.task, is_entry ? event_irq_entry : event_irq_exit, [&](pbf_writer &fields) {
 		fields.add_int32(1, static_cast<std::int32_t>(number));
@@ -237,7 +237,7 @@ void FtraceBundles::irq(const At &at, bool is_entry, const std::string &name, st
 }
 
 // Perfetto knows the native ABI's calls by number: compat calls are events under another name.
-void FtraceBundles::sys_enter(const At &at, std::uint32_t call)
+void FtraceBundles::sys_enter(const EventContext &at, std::uint32_t call)
 {
 	if (analyze::is_compat(call))
 		return add_generic(at, "sys_enter_compat", {{"id", analyze::kernel_number(call)}});
@@ -245,7 +245,7 @@ void FtraceBundles::sys_enter(const At &at, std::uint32_t call)
 	    [&](pbf_writer &fields) { fields.add_int64(1, analyze::kernel_number(call)); });
 }
 
-void FtraceBundles::sys_exit(const At &at, std::uint32_t call, std::int64_t result)
+void FtraceBundles::sys_exit(const EventContext &at, std::uint32_t call, std::int64_t result)
 {
 	if (analyze::is_compat(call))
 		return add_generic(at, "sys_exit_compat", {{"id", analyze::kernel_number(call)}, {"ret", result}});
@@ -255,7 +255,7 @@ void FtraceBundles::sys_exit(const At &at, std::uint32_t call, std::int64_t resu
 	});
 }
 
-void FtraceBundles::add_generic(const At &at, const char *name,
+void FtraceBundles::add_generic(const EventContext &at, const char *name,
 				std::initializer_list<std::pair<const char *, std::int64_t>> values)
 {
 	add(at.time, at.cpu, at.task, event_generic, [&](pbf_writer &fields) {
@@ -269,7 +269,7 @@ void FtraceBundles::add_generic(const At &at, const char *name,
 }
 
 // Events without a message in Perfetto are written with their names and fields.
-bool FtraceBundles::other(const At &at, const trace::Event &event)
+bool FtraceBundles::other(const EventContext &at, const trace::Event &event)
 {
 	const trace::EventClass &cls = *event.cls;
 	const auto value = [&](const char *field) { return trace::FieldRef(cls, field).get(event); };
@@ -323,7 +323,7 @@ void FtraceBundles::clocks(std::uint64_t time, std::optional<std::uint64_t> mono
 
 void FtraceBundles::flush(std::uint32_t cpu)
 {
-	Bundle &bundle = of(cpu).bundle;
+	Bundle &bundle = state_of(cpu).bundle;
 	if (bundle.count == 0 && !bundle.has_loss)
 		return;
 	packets_.packet(Sequence::ftrace, [&](pbf_writer &body) {

@@ -25,20 +25,21 @@ public:
 	FtraceBundles(PacketStream &packets, Tracks *flows) : packets_(packets), flows_(flows) {}
 
 	void thread(std::uint64_t time, const analyze::Thread &thread) override;
-	void runs(const At &at, std::uint64_t since) override;
+	void runs(const EventContext &at, std::uint64_t since) override;
 	void unknown(std::uint64_t time, std::uint32_t cpu) override;
 	void lost(std::uint32_t cpu, const trace::Gap &gap) override;
-	void sched_switch(const At &at, std::int64_t state, const Task &next) override;
-	void sched_waking(const At &at, const Task &woken, std::int32_t prio, std::uint32_t target_cpu) override;
-	void created(const At &at, const NewThread &thread) override;
-	void executed(const At &at, const Task &task, std::int32_t old_tid) override;
-	void exited(const At &at, const Task &task, std::int32_t tgid) override;
-	void renamed(const At &at, const Task &task, std::string_view old_name) override;
-	void softirq(const At &at, bool is_entry, std::uint32_t number) override;
-	void irq(const At &at, bool is_entry, const std::string &name, std::uint32_t number) override;
-	void sys_enter(const At &at, std::uint32_t call) override;
-	void sys_exit(const At &at, std::uint32_t call, std::int64_t result) override;
-	bool other(const At &at, const trace::Event &event) override;
+	void sched_switch(const EventContext &at, std::int64_t state, const Task &next) override;
+	void sched_waking(const EventContext &at, const Task &woken, std::int32_t prio,
+			  std::uint32_t target_cpu) override;
+	void created(const EventContext &at, const NewThread &thread) override;
+	void executed(const EventContext &at, const Task &task, std::int32_t old_tid) override;
+	void exited(const EventContext &at, const Task &task, std::int32_t tgid) override;
+	void renamed(const EventContext &at, const Task &task, std::string_view old_name) override;
+	void softirq(const EventContext &at, bool is_entry, std::uint32_t number) override;
+	void irq(const EventContext &at, bool is_entry, const std::string &name, std::uint32_t number) override;
+	void sys_enter(const EventContext &at, std::uint32_t call) override;
+	void sys_exit(const EventContext &at, std::uint32_t call, std::int64_t result) override;
+	bool other(const EventContext &at, const trace::Event &event) override;
 	void clocks(std::uint64_t time, std::optional<std::uint64_t> monotonic_ns, std::uint64_t realtime_ns) override;
 
 	// Writes the remaining bundles, and what was lost.
@@ -49,8 +50,8 @@ private:
 		std::int32_t tgid, parent;
 	};
 	void list(std::uint64_t time, const Task &task, const Listed &listed);
-	void name_again(std::uint64_t time, const Task &task);
-	void add_generic(const At &at, const char *name,
+	void list_again(std::uint64_t time, const Task &task);
+	void add_generic(const EventContext &at, const char *name,
 			 std::initializer_list<std::pair<const char *, std::int64_t>> values);
 
 	// Parallel lists of Perfetto's compact form; times are deltas.
@@ -84,7 +85,7 @@ private:
 		std::size_t count = 0;
 		bool has_loss = false; // before it
 	};
-	struct OfCpu {
+	struct CpuState {
 		Bundle bundle;
 		std::int32_t runs = Task::unknown; // what Perfetto assumes
 		std::string name;                  // of that thread
@@ -99,7 +100,7 @@ private:
 		}
 	};
 
-	OfCpu &of(std::uint32_t cpu);
+	CpuState &state_of(std::uint32_t cpu);
 	template <class Fill> void add(std::uint64_t time, std::uint32_t cpu, const Task &task, Tag tag, Fill &&fill);
 	void add_switch(std::uint64_t time, std::uint32_t cpu, const Task &prev, std::int64_t state, const Task &next);
 	std::uint32_t name_in(Bundle &bundle, const Task &task);
@@ -109,7 +110,7 @@ private:
 
 	PacketStream &packets_;
 	Tracks *flows_;
-	std::vector<OfCpu> cpus_;
+	std::vector<CpuState> cpus_;
 	std::unordered_map<std::int32_t, Listed> listed_; // by TID
 };
 

@@ -19,11 +19,11 @@ constexpr Tag annotation_unsigned = 3, annotation_signed = 4, annotation_text = 
 bool decode(std::uint32_t code, unsigned bits, bool is_inverse, double &value)
 {
 	const edc_ratio ratio = edc_ratio_decode(code, bits);
-	const std::uint64_t above = is_inverse ? ratio.denominator : ratio.numerator,
-			    below = is_inverse ? ratio.numerator : ratio.denominator;
-	if (ratio.flags & (EDC_RATIO_INVALID | EDC_RATIO_NONE | EDC_RATIO_OVER | EDC_RATIO_BELOW) || below == 0)
+	const std::uint64_t numerator = is_inverse ? ratio.denominator : ratio.numerator,
+			    denominator = is_inverse ? ratio.numerator : ratio.denominator;
+	if (ratio.flags & (EDC_RATIO_INVALID | EDC_RATIO_NONE | EDC_RATIO_OVER | EDC_RATIO_BELOW) || denominator == 0)
 		return false;
-	value = static_cast<double>(above) / static_cast<double>(below);
+	value = static_cast<double>(numerator) / static_cast<double>(denominator);
 	return true;
 }
 
@@ -39,8 +39,8 @@ Tracks::Tracks(PacketStream &packets, const trace::Description &description, con
 	find_events(description, info);
 }
 
-void Tracks::count_by(const trace::EventClass &cls, const analyze::CountersInfo &info,
-		      const analyze::CounterSetInfo &set)
+void Tracks::add_set_counters(const trace::EventClass &cls, const analyze::CountersInfo &info,
+			      const analyze::CounterSetInfo &set)
 {
 	for (std::size_t i = set.first; i < std::min(set.first + set.count, info.counters.size()); ++i)
 		if (const analyze::CounterInfo &counter = info.counters[i]; cls.find(counter.field))
@@ -55,7 +55,7 @@ void Tracks::find_counters(const trace::Description &description, const analyze:
 			continue;
 		for (const analyze::CounterSetInfo &set : info.sets)
 			if (cls->id == set.id || cls->id == set.scaled_id)
-				count_by(*cls, info, set);
+				add_set_counters(*cls, info, set);
 		for (const analyze::Measurement &measurement : info.measurements)
 			if (info.ratio_bits && cls->id == info.ratio_id && measurement.ratio &&
 			    *measurement.ratio < info.ratios.size()) {
@@ -88,9 +88,9 @@ std::uint64_t Tracks::track_of(const analyze::Thread &thread)
 	packets_.packet(Sequence::tracks, [&](pbf_writer &body) {
 		pbf_writer track(body, packet_track);
 		track.add_uint64(track_uuid, next_track_);
-		pbf_writer of(track, track_thread);
-		of.add_int32(1, thread.tgid);
-		of.add_int32(2, thread.tid);
+		pbf_writer kind(track, track_thread);
+		kind.add_int32(1, thread.tgid);
+		kind.add_int32(2, thread.tid);
 	});
 	return next_track_++;
 }
@@ -104,20 +104,21 @@ std::uint64_t Tracks::track_of(const analyze::Cpu &cpu, const Counter &counter)
 		pbf_writer track(body, packet_track);
 		track.add_uint64(track_uuid, next_track_);
 		track.add_string(track_name, utf8(counter.name) + " of CPU " + std::to_string(cpu.number));
-		pbf_writer of(track, track_counter);
-		of.add_string(6, utf8(counter.unit.empty() ? "1" : counter.unit));
+		pbf_writer kind(track, track_counter);
+		kind.add_string(6, utf8(counter.unit.empty() ? "1" : counter.unit));
 	});
 	return next_track_++;
 }
 
 // A track with its own name, as Perfetto shows tracks of the same parent and name as one.
-std::uint64_t Tracks::free_track(const activities::Finished &activity)
+std::uint64_t Tracks::side_track(const activities::Finished &activity)
 {
-	std::vector<Beside> &tracks = beside_[{&activity.thread, activity.number}];
-	const auto free = std::ranges::find_if(tracks, [&](const Beside &at) { return at.until <= activity.begin; });
-	if (free != tracks.end()) {
-		free->until = activity.end;
-		return free->track;
+	std::vector<SideTrack> &tracks = side_tracks_[{&activity.thread, activity.number}];
+	const auto unused =
+	    std::ranges::find_if(tracks, [&](const SideTrack &at) { return at.until <= activity.begin; });
+	if (unused != tracks.end()) {
+		unused->until = activity.end;
+		return unused->track;
 	}
 	const std::uint64_t parent = track_of(activity.thread);
 	packets_.packet(Sequence::tracks, [&](pbf_writer &body) {
@@ -140,7 +141,7 @@ template <class Fill> void Tracks::add(std::uint64_t time, std::uint64_t track, 
 	});
 }
 
-void Tracks::bound(std::uint64_t begin, std::uint64_t end, bool is_complete)
+void Tracks::mark_ends(std::uint64_t begin, std::uint64_t end, bool is_complete)
 {
 	const std::uint64_t uuid = next_track_++;
 	packets_.packet(Sequence::tracks, [&](pbf_writer &body) {
@@ -159,7 +160,7 @@ void Tracks::finished(const activities::Finished &activity)
 {
 	if (activity.source != activities::ActivitySource::program)
 		return;
-	const std::uint64_t track = activity.overlaps ? free_track(activity) : track_of(activity.thread);
+	const std::uint64_t track = activity.overlaps ? side_track(activity) : track_of(activity.thread);
 	add(activity.begin, track, slice_begin, [&](pbf_writer &event) {
 		event.add_string(event_category, "activity");
 		event.add_string(event_name, utf8(tracker_.names()[activity.number]));

@@ -32,7 +32,7 @@ public:
 	void exchanged(const analyze::Thread &one, const analyze::Thread &other) override;
 
 	// The trace's time range, which Perfetto otherwise takes from the events.
-	void bound(std::uint64_t begin, std::uint64_t end, bool is_complete);
+	void mark_ends(std::uint64_t begin, std::uint64_t end, bool is_complete);
 	// A thread got a CPU.
 	void runs(std::uint64_t time, std::int32_t tid);
 
@@ -50,11 +50,11 @@ private:
 
 	void find_counters(const trace::Description &description, const analyze::CountersInfo &info);
 	void find_events(const trace::Description &description, const analyze::RecordingInfo &info);
-	void count_by(const trace::EventClass &cls, const analyze::CountersInfo &info,
-		      const analyze::CounterSetInfo &set);
+	void add_set_counters(const trace::EventClass &cls, const analyze::CountersInfo &info,
+			      const analyze::CounterSetInfo &set);
 	std::uint64_t track_of(const analyze::Thread &thread);
 	std::uint64_t track_of(const analyze::Cpu &cpu, const Counter &counter);
-	std::uint64_t free_track(const activities::Finished &activity);
+	std::uint64_t side_track(const activities::Finished &activity);
 	template <class Fill> void add(std::uint64_t time, std::uint64_t track, unsigned type, Fill &&fill);
 	static void annotate(pbf_writer &event, const trace::Event &from);
 
@@ -66,11 +66,11 @@ private:
 	std::vector<bool> is_shown_;                 // by class index: events of programs shown by themselves
 	std::unordered_map<const analyze::Thread *, std::uint64_t> thread_tracks_;
 	std::map<std::pair<std::size_t, std::uint32_t>, std::uint64_t> counter_tracks_; // by counter and CPU
-	struct Beside {
+	struct SideTrack {
 		std::uint64_t track, until; // the end of its last activity
 	};
-	std::map<std::pair<const analyze::Thread *, std::uint32_t>, std::vector<Beside>>
-	    beside_;                                            // by thread and activity
+	std::map<std::pair<const analyze::Thread *, std::uint32_t>, std::vector<SideTrack>>
+	    side_tracks_;                                       // by thread and activity
 	std::unordered_map<std::int32_t, std::uint64_t> woken_; // by TID: the arrow that leads to the thread
 	std::uint64_t next_track_ = 1, next_flow_ = 1, events_ = 0, readings_ = 0;
 };

@@ -28,7 +28,7 @@ public:
 	    : profile_(profile),
 	      period_ns_(!profile.is_time && profile.name == "cpu" && origin.timer_hz ? second_ns / origin.timer_hz : 0)
 	{
-		number(""); // must be the first string
+		string_index(""); // must be the first string
 		add_types();
 		for (const report::Profile::Stack &stack : profile.stacks)
 			add_stack(stack);
@@ -36,7 +36,7 @@ public:
 			add_frame(i, profile.frames[i]);
 		writer_.add_int64(time_nanos, origin.begin_ns);
 		writer_.add_int64(duration_nanos, static_cast<std::int64_t>(origin.duration_ns));
-		writer_.add_int64(comment, number(origin.title));
+		writer_.add_int64(comment, string_index(origin.title));
 		for (const std::string &text : strings_)
 			writer_.add_string(string_table, text);
 	}
@@ -44,10 +44,11 @@ public:
 	const std::string &bytes() const { return bytes_; }
 
 private:
-	std::int64_t number(std::string_view text)
+	std::int64_t string_index(std::string_view text)
 	{
 		std::string valid = is_utf8(text) ? std::string(text) : printable(text);
-		const auto [found, is_new] = numbers_.try_emplace(valid, static_cast<std::int64_t>(strings_.size()));
+		const auto [found, is_new] =
+		    string_indices_.try_emplace(valid, static_cast<std::int64_t>(strings_.size()));
 		if (is_new)
 			strings_.push_back(std::move(valid));
 		return found->second;
@@ -56,8 +57,8 @@ private:
 	void add_type(protozero::pbf_tag_type tag, std::string_view type, std::string_view unit)
 	{
 		pbf_writer message(writer_, tag);
-		message.add_int64(1, number(type));
-		message.add_int64(2, number(unit));
+		message.add_int64(1, string_index(type));
+		message.add_int64(2, string_index(unit));
 	}
 
 	// pprof shows the last type by default, so the number of samples comes first.
@@ -98,17 +99,17 @@ private:
 			message.add_uint64(1, id);
 			if (in)
 				message.add_uint64(2, in);
-			pbf_writer place(message, 4);
-			place.add_uint64(1, id);
+			pbf_writer line_message(message, 4);
+			line_message.add_uint64(1, id);
 			if (line)
-				place.add_int64(2, line);
+				line_message.add_int64(2, line);
 		}
 		pbf_writer message(writer_, function);
 		message.add_uint64(1, id);
-		message.add_int64(2, number(frame.function));
-		message.add_int64(3, number(frame.function));
+		message.add_int64(2, string_index(frame.function));
+		message.add_int64(3, string_index(frame.function));
 		if (colon != std::string::npos)
-			message.add_int64(4, number(frame.line.substr(0, colon)));
+			message.add_int64(4, string_index(frame.line.substr(0, colon)));
 	}
 
 	std::uint64_t mapping_of(const symbols::FrameName &frame)
@@ -122,7 +123,7 @@ private:
 		if (is_new) {
 			pbf_writer message(writer_, mapping);
 			message.add_uint64(1, found->second);
-			message.add_int64(5, number(file));
+			message.add_int64(5, string_index(file));
 			message.add_bool(7, true); // it has functions
 		}
 		return found->second;
@@ -132,7 +133,7 @@ private:
 	std::uint64_t period_ns_; // of the sampling timer; 0: none
 	std::string bytes_;
 	pbf_writer writer_{bytes_};
-	std::map<std::string, std::int64_t> numbers_;
+	std::map<std::string, std::int64_t> string_indices_;
 	std::vector<std::string> strings_;
 	std::map<std::string, std::uint64_t> mappings_;
 };
