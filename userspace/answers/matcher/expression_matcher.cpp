@@ -30,8 +30,8 @@ std::string shell_quoted(std::string_view text)
 }
 
 // An expression and its purpose.
-struct Asked {
-	unsigned target; // Tables::keeps, or EDC_TARGET_*
+struct TargetExpression {
+	unsigned target; // Tables::keep_target, or EDC_TARGET_*
 	const std::string &text;
 	filter::Filter filter;
 
@@ -39,17 +39,17 @@ struct Asked {
 	bool is_of_trigger() const { return target >= EDC_TARGET_INPUTS && target < EDC_TARGETS; }
 };
 
-class Maker {
+class MatcherBuilder {
 public:
-	Maker(const MatcherRequest &request, const trace::Description &description, std::uint64_t begin_time,
-	      bool more_classes)
+	MatcherBuilder(const MatcherRequest &request, const trace::Description &description, std::uint64_t begin_time,
+		       bool more_classes)
 	    : request_(request), description_(description), more_classes_(more_classes),
-	      made_(std::make_unique<EventMatcher>())
+	      matcher_(std::make_unique<EventMatcher>())
 	{
-		const auto ask = [&](unsigned target, const std::string &text) {
+		const auto add_expression = [&](unsigned target, const std::string &text) {
 			std::vector<std::string> doubts;
 			try {
-				asked_.push_back(
+				expressions_.push_back(
 				    {target, text,
 				     filter::Filter(text, description, begin_time, {}, more_classes ? &doubts : nullptr,
 						    filter::Evaluator::probe)});
@@ -59,46 +59,46 @@ public:
 			for (const std::string &doubt : doubts) {
 				if (target < EDC_TARGETS)
 					found_[target].unknown = doubt;
-				if (std::ranges::find(made_->doubts, doubt) == made_->doubts.end())
-					made_->doubts.push_back(doubt);
+				if (std::ranges::find(matcher_->doubts, doubt) == matcher_->doubts.end())
+					matcher_->doubts.push_back(doubt);
 			}
 		};
 		if (request.filter)
-			ask(Tables::keeps, *request.filter);
+			add_expression(Tables::keep_target, *request.filter);
 		for (std::size_t i = 0; i < request.counts.size(); ++i)
-			ask(static_cast<unsigned>(i), request.counts[i].expression);
+			add_expression(static_cast<unsigned>(i), request.counts[i].expression);
 		for (unsigned i = 0; i < request.times.size(); ++i) {
-			ask(EDC_TARGET_STARTS + i, request.times[i].start);
-			ask(EDC_TARGET_ENDS + i, request.times[i].end);
+			add_expression(EDC_TARGET_STARTS + i, request.times[i].start);
+			add_expression(EDC_TARGET_ENDS + i, request.times[i].end);
 		}
 		for (unsigned i = 0; i < request.triggers.size(); ++i) {
 			if (!request.triggers[i].first.empty())
-				ask(EDC_TARGET_INPUTS + 2 * i, request.triggers[i].first);
+				add_expression(EDC_TARGET_INPUTS + 2 * i, request.triggers[i].first);
 			if (!request.triggers[i].second.empty())
-				ask(EDC_TARGET_INPUTS + 2 * i + 1, request.triggers[i].second);
+				add_expression(EDC_TARGET_INPUTS + 2 * i + 1, request.triggers[i].second);
 		}
 	}
 
-	std::unique_ptr<EventMatcher> made()
+	std::unique_ptr<EventMatcher> build()
 	{
 		for (const auto &cls : description_.classes())
-			made_->classes.push_back(more_classes_ && cls->domain == trace::Domain::user
-						     ? decide_if_possible(*cls)
-						     : decide(*cls));
+			matcher_->classes.push_back(more_classes_ && cls->domain == trace::Domain::user
+							? decide_if_possible(*cls)
+							: decide(*cls));
 		for (std::size_t i = 0; i < request_.counts.size(); ++i)
 			if (!found_[i].any && !found_[i].uncounted.empty())
 				throw Error("--count {}: tokens of {} belong to other events: they cannot be counted",
 					    request_.counts[i].name, found_[i].uncounted);
 		for (std::size_t i = 0; i < request_.times.size(); ++i)
-			expect_both(request_.times[i], found_[EDC_TARGET_STARTS + i], found_[EDC_TARGET_ENDS + i]);
+			check_both_found(request_.times[i], found_[EDC_TARGET_STARTS + i], found_[EDC_TARGET_ENDS + i]);
 		for (std::size_t i = 0; i < request_.triggers.size(); ++i)
 			set_trigger(i);
-		for (const Asked &asked : asked_)
-			look_for_left_out(asked);
+		for (const TargetExpression &expression : expressions_)
+			warn_of_left_out(expression);
 		if (const auto kernel = tables_.find(EventMatcher::group_of(EDC_ID_KERNEL_FIRST));
 		    kernel != tables_.end())
-			made_->used = kernel->second.used();
-		return std::move(made_);
+			matcher_->used = kernel->second.used();
+		return std::move(matcher_);
 	}
 
 private:
@@ -110,7 +110,7 @@ private:
 		std::string unknown; // names in its expression that no kernel event has
 	};
 
-	static void expect_both(const NamedTime &time, const Found &starts, const Found &ends)
+	static void check_both_found(const NamedTime &time, const Found &starts, const Found &ends)
 	{
 		for (const auto &[found, key, what] :
 		     {std::tuple(&starts, &time.start_key, "starts"), std::tuple(&ends, &time.end_key, "ends")})
@@ -169,10 +169,11 @@ private:
 		if (trigger.reads() && !of_kernel[0] && !has_programs_classes())
 			throw Error(option + ": it waits for programs' events, at which programs themselves read "
 					     "counters: monitor report DIR activities");
-		if (!trigger.first.empty() && !of_kernel[0] && !has_programs_classes() && made_->doubts.empty())
-			made_->hints.push_back(fmt::format("{}: none of the kernel's events is one that it waits for, "
-							   "so it waits for programs' events.",
-							   option));
+		if (!trigger.first.empty() && !of_kernel[0] && !has_programs_classes() && matcher_->doubts.empty())
+			matcher_->hints.push_back(
+			    fmt::format("{}: none of the kernel's events is one that it waits for, "
+					"so it waits for programs' events.",
+					option));
 		edc_trigger made{};
 		made.kind = trigger.kind;
 		made.within = trigger.within_ticks(description_.clock.frequency_hz);
@@ -200,24 +201,24 @@ private:
 		       });
 	}
 
-	static bool is_of(const Class &cls, unsigned target)
+	static bool may_match(const Class &cls, unsigned target)
 	{
-		if (target == Tables::keeps)
+		if (target == Tables::keep_target)
 			return cls.decision != EDC_MATCH_NONE && !cls.is_always_kept;
 		return target < EDC_TARGET_STARTS ? cls.counts >> target & 1
 						  : cls.belongs >> (target - EDC_TARGET_STARTS) & 1;
 	}
 
 	// Warns if only long forms of an event can match, as all may be meant.
-	void look_for_left_out(const Asked &asked)
+	void warn_of_left_out(const TargetExpression &expression)
 	{
 		const filter::LeftOut found =
-		    filter::left_out(asked.filter, description_, [&](const trace::EventClass &cls) {
-			    return is_of(made_->classes[cls.index], asked.target);
+		    filter::left_out(expression.filter, description_, [&](const trace::EventClass &cls) {
+			    return may_match(matcher_->classes[cls.index], expression.target);
 		    });
 		if (found.form)
-			made_->hints.push_back(
-			    fmt::format("{}: {}{}", option_of(asked.target), filter::left_out_text(found),
+			matcher_->hints.push_back(
+			    fmt::format("{}: {}{}", option_of(expression.target), filter::left_out_text(found),
 					found.form->name == "sys_exit"
 					    ? ": leave it out at the exit, which ends the call that its thread entered."
 					    : "."));
@@ -232,10 +233,10 @@ private:
 		}
 		const bool is_of_kernel = cls.domain == trace::Domain::kernel;
 		made.is_always_kept = request_.keeps_tokens && is_of_kernel && EDC_ALWAYS_KEPT(cls.id);
-		Tables::OfClass decided;
-		for (const Asked &asked : asked_)
-			if (!made.is_always_kept || asked.target != Tables::keeps)
-				add_if_possible(asked, cls, is_of_kernel, decided);
+		Tables::ClassConditions decided;
+		for (const TargetExpression &expression : expressions_)
+			if (!made.is_always_kept || expression.target != Tables::keep_target)
+				add_if_possible(expression, cls, is_of_kernel, decided);
 		if (!request_.keeps_tokens)
 			decided.decision = EDC_MATCH_NONE;
 		if (!decided.is_plain())
@@ -246,7 +247,7 @@ private:
 		for (const Tables::Pattern &pattern : decided.patterns)
 			if (pattern.target < EDC_TARGET_STARTS)
 				made.counts |= std::uint64_t(1) << pattern.target;
-			else if (pattern.target != Tables::keeps)
+			else if (pattern.target != Tables::keep_target)
 				made.belongs |= std::uint64_t(1) << (pattern.target - EDC_TARGET_STARTS);
 		made.patterns = static_cast<unsigned>(decided.patterns.size());
 		made.values = names_of(decided.patterns);
@@ -255,24 +256,25 @@ private:
 
 	// A program may declare a class for which an expression is undecidable, when it is too late to refuse. The
 	// other expressions still apply.
-	void add_if_possible(const Asked &asked, const trace::EventClass &cls, bool is_of_kernel,
-			     Tables::OfClass &decided)
+	void add_if_possible(const TargetExpression &expression, const trace::EventClass &cls, bool is_of_kernel,
+			     Tables::ClassConditions &decided)
 	{
 		if (is_of_kernel || !more_classes_)
-			return add(asked, cls, is_of_kernel, decided);
+			return add(expression, cls, is_of_kernel, decided);
 		try {
-			add(asked, cls, is_of_kernel, decided);
+			add(expression, cls, is_of_kernel, decided);
 		} catch (const Refusal &refusal) {
-			made_->notes.push_back(fmt::format("{}: events of {} {}: {}.", option_of(asked.target),
-							   cls.name, what_is_done_without(asked), refusal.sentence()));
+			matcher_->notes.push_back(fmt::format("{}: events of {} {}: {}.", option_of(expression.target),
+							      cls.name, effect_of_refusal(expression),
+							      refusal.sentence()));
 		}
 	}
 
-	static const char *what_is_done_without(const Asked &asked)
+	static const char *effect_of_refusal(const TargetExpression &expression)
 	{
-		return asked.target == Tables::keeps ? "are all kept"
-		       : asked.is_of_trigger()       ? "fire nothing"
-						     : "are not counted";
+		return expression.target == Tables::keep_target ? "are all kept"
+		       : expression.is_of_trigger()             ? "fire nothing"
+								: "are not counted";
 	}
 
 	// Falls back if the tables are full.
@@ -281,26 +283,27 @@ private:
 		try {
 			return decide(cls);
 		} catch (const Error &error) {
-			made_->notes.push_back(fmt::format("events of {} are kept, not counted, and fire nothing: {}.",
-							   cls.name, error.what()));
+			matcher_->notes.push_back(fmt::format(
+			    "events of {} are kept, not counted, and fire nothing: {}.", cls.name, error.what()));
 		}
 		const auto id = static_cast<unsigned>(cls.id);
-		made_->make_tables(EventMatcher::group_of(id)).cls[EventMatcher::slot_of(id)] = {};
+		matcher_->make_tables(EventMatcher::group_of(id)).cls[EventMatcher::slot_of(id)] = {};
 		return {id, cls.name, EDC_MATCH_KEEP, false, 0, 0, {}, 0};
 	}
 
-	void add(const Asked &asked, const trace::EventClass &cls, bool is_of_kernel, Tables::OfClass &decided)
+	void add(const TargetExpression &expression, const trace::EventClass &cls, bool is_of_kernel,
+		 Tables::ClassConditions &decided)
 	{
-		const bool keeps = asked.target == Tables::keeps;
-		const bool is_of_time = asked.is_of_time() || asked.is_of_trigger();
-		if (asked.is_of_time() && !is_of_kernel)
+		const bool keeps = expression.target == Tables::keep_target;
+		const bool is_of_time = expression.is_of_time() || expression.is_of_trigger();
+		if (expression.is_of_time() && !is_of_kernel)
 			return; // programs' rings are read one after the other, not in the order of time
-		const std::vector<filter::Product> products = products_of(asked, cls, is_of_kernel);
-		if (is_of_time && !products.empty() && !add_key(asked.target, cls, decided))
+		const std::vector<filter::Product> products = products_of(expression, cls, is_of_kernel);
+		if (is_of_time && !products.empty() && !add_key(expression.target, cls, decided))
 			return;
 		const bool is_all = products.size() == 1 && products[0].empty();
 		if (!keeps && !products.empty()) {
-			Found &found = found_[asked.target];
+			Found &found = found_[expression.target];
 			if (is_of_kernel && EDC_NEVER_COUNTED(cls.id)) {
 				found.uncounted = cls.name;
 				return;
@@ -314,12 +317,12 @@ private:
 					   : is_all         ? EDC_MATCH_KEEP
 							    : EDC_MATCH_EVALUATE;
 		else if (is_all && is_of_time)
-			decided.belongs |= std::uint64_t(1) << (asked.target - EDC_TARGET_STARTS);
+			decided.belongs |= std::uint64_t(1) << (expression.target - EDC_TARGET_STARTS);
 		else if (is_all)
-			decided.counted |= std::uint64_t(1) << asked.target;
+			decided.counted |= std::uint64_t(1) << expression.target;
 		for (const filter::Product &product : products)
 			if (!is_all)
-				decided.patterns.push_back({product, asked.target});
+				decided.patterns.push_back({product, expression.target});
 	}
 
 	const NamedTime &time_of(unsigned target) const
@@ -341,7 +344,7 @@ private:
 	}
 
 	// False: the class lacks the key, so its events do not match.
-	bool add_key(unsigned target, const trace::EventClass &cls, Tables::OfClass &decided)
+	bool add_key(unsigned target, const trace::EventClass &cls, Tables::ClassConditions &decided)
 	{
 		const std::string &name = key_of(target);
 		if (name.empty())
@@ -356,7 +359,7 @@ private:
 
 	std::string option_of(unsigned target) const
 	{
-		if (target == Tables::keeps)
+		if (target == Tables::keep_target)
 			return "filter";
 		if (target < EDC_TARGET_STARTS)
 			return "--count " + request_.counts[target].name;
@@ -366,10 +369,10 @@ private:
 	}
 
 	// A product without factors: all events of the class.
-	std::vector<filter::Product> products_of(const Asked &asked, const trace::EventClass &cls,
+	std::vector<filter::Product> products_of(const TargetExpression &expression, const trace::EventClass &cls,
 						 bool is_of_kernel) const
 	{
-		const filter::Program &program = asked.filter.program(cls);
+		const filter::Program &program = expression.filter.program(cls);
 		filter::KnownValues known;
 		known.mode = is_of_kernel ? EDC_MODE_KERNEL : EDC_MODE_USER;
 		known.has_thread_names = is_of_kernel;
@@ -378,9 +381,9 @@ private:
 		try {
 			return disjunction(program, known, EDC_MATCH_PATTERNS);
 		} catch (const filter::Undecidable &undecidable) {
-			throw Refusal(option_of(asked.target), asked.text, undecidable.at,
+			throw Refusal(option_of(expression.target), expression.text, undecidable.at,
 				      fmt::format("{}. To select events afterwards: monitor list DIR --filter {}",
-						  undecidable.why, shell_quoted(asked.text)));
+						  undecidable.why, shell_quoted(expression.text)));
 		}
 	}
 
@@ -396,14 +399,14 @@ private:
 	Tables &tables_of(unsigned id)
 	{
 		const unsigned group = EventMatcher::group_of(id);
-		return tables_.try_emplace(group, made_->make_tables(group)).first->second;
+		return tables_.try_emplace(group, matcher_->make_tables(group)).first->second;
 	}
 
 	const MatcherRequest &request_;
 	const trace::Description &description_;
 	bool more_classes_;
-	std::unique_ptr<EventMatcher> made_;
-	std::vector<Asked> asked_;
+	std::unique_ptr<EventMatcher> matcher_;
+	std::vector<TargetExpression> expressions_;
 	std::array<Found, EDC_TARGETS> found_{}; // by target
 	std::map<unsigned, Tables> tables_;
 	unsigned resets_ = 0; // number of triggers that reset counters so far
@@ -415,7 +418,7 @@ std::unique_ptr<EventMatcher> make_matcher(const MatcherRequest &untrusted_reque
 					   const trace::Description &description, std::uint64_t begin_time,
 					   bool more_classes)
 {
-	return Maker(untrusted_request, description, begin_time, more_classes).made();
+	return MatcherBuilder(untrusted_request, description, begin_time, more_classes).build();
 }
 
 } // namespace monitor::matcher

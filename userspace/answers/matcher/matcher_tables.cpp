@@ -21,69 +21,69 @@ constexpr std::uint64_t max_key = ~std::uint64_t(0);
 }
 
 // Where a value is in an event, and how its key is made.
-struct Place {
+struct ValuePosition {
 	unsigned value = 0, shift = 0;
 	std::uint64_t mask = max_key, flip = 0;
 	bool is_text = false;
 	unsigned word = 0; // of a text
 
-	bool operator==(const Place &other) const = default;
+	bool operator==(const ValuePosition &other) const = default;
 };
 
-Place place_of_field(const Factor &factor)
+ValuePosition position_of_field(const Factor &factor)
 {
 	const trace::Field &field = *factor.source.field.field();
-	Place place;
+	ValuePosition position;
 	const unsigned word = field.offset_bits / 64;
-	place.value = word == 0 ? EDC_VALUE_ARGUMENT : EDC_VALUE_WORD + word - 1 + factor.word;
+	position.value = word == 0 ? EDC_VALUE_ARGUMENT : EDC_VALUE_WORD + word - 1 + factor.word;
 	if (factor.is_text()) {
-		place.is_text = true;
-		place.word = factor.word;
-		return place;
+		position.is_text = true;
+		position.word = factor.word;
+		return position;
 	}
 	const unsigned first = word == 0 ? field.offset_bits - EDC_ARG_SHIFT : field.offset_bits % 64;
-	place.shift = first + factor.shift;
+	position.shift = first + factor.shift;
 	const std::uint64_t field_mask = field.size_bits < 64 ? (std::uint64_t(1) << field.size_bits) - 1 : max_key;
-	place.mask = (field_mask >> factor.shift) & factor.mask;
-	place.flip = factor.flip ? std::uint64_t(1) << (field.size_bits - 1) : 0;
-	return place;
+	position.mask = (field_mask >> factor.shift) & factor.mask;
+	position.flip = factor.flip ? std::uint64_t(1) << (field.size_bits - 1) : 0;
+	return position;
 }
 
-Place place_of(const Factor &factor)
+ValuePosition position_of(const Factor &factor)
 {
-	Place place;
-	place.shift = factor.shift;
-	place.mask = factor.mask;
-	place.flip = factor.flip;
+	ValuePosition position;
+	position.shift = factor.shift;
+	position.mask = factor.mask;
+	position.flip = factor.flip;
 	switch (factor.source.from) {
 	case From::cpu:
-		place.value = EDC_VALUE_CPU;
-		return place;
+		position.value = EDC_VALUE_CPU;
+		return position;
 	case From::level:
-		place.value = EDC_VALUE_LEVEL;
-		return place;
+		position.value = EDC_VALUE_LEVEL;
+		return position;
 	case From::tid:
-		place.value = EDC_VALUE_TID;
-		return place;
+		position.value = EDC_VALUE_TID;
+		return position;
 	case From::time:
-		place.value = EDC_VALUE_TIME;
-		return place;
+		position.value = EDC_VALUE_TIME;
+		return position;
 	case From::thread:
 		return {EDC_VALUE_NAME + factor.word, 0, max_key, 0, true, factor.word};
 	case From::field:
 	case From::text_field:
-		return place_of_field(factor);
+		return position_of_field(factor);
 	default:
 		throw Error("a value of this kind cannot be judged while recording");
 	}
 }
 
 // Keys as the event has them: in a factor, those of a signed field are sign-extended to 64 bits.
-Ranges ranges_of(const Factor &factor, const Place &place)
+Ranges ranges_of(const Factor &factor, const ValuePosition &position)
 {
-	if (!factor.flip || place.flip == factor.flip)
+	if (!factor.flip || position.flip == factor.flip)
 		return factor.accepted;
-	const std::uint64_t lowest = factor.flip - place.flip, highest = lowest + 2 * place.flip - 1;
+	const std::uint64_t lowest = factor.flip - position.flip, highest = lowest + 2 * position.flip - 1;
 	Ranges ranges = clipped(factor.accepted, {lowest, highest});
 	for (Range &range : ranges)
 		range = {range.first - lowest, range.last - lowest};
@@ -97,14 +97,14 @@ bool accepts(const Ranges &ranges, std::uint64_t key)
 }
 
 struct Dimension {
-	Place place;
-	std::vector<std::pair<std::size_t, Ranges>> asked; // accepted ranges per pattern
+	ValuePosition position;
+	std::vector<std::pair<std::size_t, Ranges>> accepted; // accepted ranges per pattern
 
 	// Starts of intervals, except 0.
 	std::vector<std::uint64_t> bounds() const
 	{
 		std::vector<std::uint64_t> all;
-		for (const auto &[pattern, ranges] : asked)
+		for (const auto &[pattern, ranges] : accepted)
 			for (const Range &range : ranges) {
 				if (range.first != 0)
 					all.push_back(static_cast<std::uint64_t>(range.first));
@@ -132,10 +132,10 @@ void add(edc_matcher &matcher, EventMatcher::Used &used, const Dimension &dimens
 		fail_full((1u << EDC_MATCH_STEPS) - 1, "different constants of one value");
 	if (used.bounds + padded > EDC_MATCH_BOUNDS || used.rows + rows > EDC_MATCH_ROWS)
 		fail_full(EDC_MATCH_ROWS, "different constants");
-	matcher.dimension[used.dimensions++] = {dimension.place.mask,
-						dimension.place.flip,
-						dimension.place.value,
-						dimension.place.shift,
+	matcher.dimension[used.dimensions++] = {dimension.position.mask,
+						dimension.position.flip,
+						dimension.position.value,
+						dimension.position.shift,
 						used.bounds,
 						steps,
 						used.rows,
@@ -147,16 +147,16 @@ void add(edc_matcher &matcher, EventMatcher::Used &used, const Dimension &dimens
 		for (std::size_t i = 0; i < patterns; ++i)
 			bits[i / 64] |= std::uint64_t(1) << i % 64; // patterns without a condition on it
 		const std::uint64_t key = is_direct ? row : row ? bounds[row - 1] : 0;
-		for (const auto &[pattern, ranges] : dimension.asked)
+		for (const auto &[pattern, ranges] : dimension.accepted)
 			if (!accepts(ranges, key))
 				bits[pattern / 64] &= ~(std::uint64_t(1) << pattern % 64);
 	}
 }
 
 // Whether all keys but those in the middle are accepted: one range that wraps around.
-bool is_around(const Ranges &ranges, const Place &place)
+bool wraps_around(const Ranges &ranges, const ValuePosition &position)
 {
-	return ranges.size() == 2 && ranges[0].first == 0 && ranges[1].last >= place.mask;
+	return ranges.size() == 2 && ranges[0].first == 0 && ranges[1].last >= position.mask;
 }
 
 // A class with few conditions needs no rows.
@@ -164,23 +164,23 @@ void add_tests(edc_match_class &cls, const std::vector<Tables::Pattern> &pattern
 {
 	unsigned tests = 0;
 	for (const auto &[product, target] : patterns) {
-		if (product.empty() || (target != Tables::keeps && target >= EDC_TARGET_STARTS))
+		if (product.empty() || (target != Tables::keep_target && target >= EDC_TARGET_STARTS))
 			return;
 		for (const Factor &factor : product) {
-			const Place place = place_of(factor);
-			const Ranges ranges = ranges_of(factor, place);
-			if (tests == EDC_MATCH_TESTS || place.is_text ||
-			    (ranges.size() != 1 && !is_around(ranges, place)))
+			const ValuePosition position = position_of(factor);
+			const Ranges ranges = ranges_of(factor, position);
+			if (tests == EDC_MATCH_TESTS || position.is_text ||
+			    (ranges.size() != 1 && !wraps_around(ranges, position)))
 				return;
 			edc_match_test &test = cls.test[tests++];
-			test.mask = place.mask;
-			test.flip = place.flip;
+			test.mask = position.mask;
+			test.flip = position.flip;
 			test.lowest = static_cast<std::uint64_t>(ranges.back().first);
 			test.span = static_cast<std::uint64_t>(ranges.front().last) - test.lowest;
-			test.value = static_cast<__u8>(place.value);
-			test.shift = static_cast<__u8>(place.shift);
+			test.value = static_cast<__u8>(position.value);
+			test.shift = static_cast<__u8>(position.shift);
 			test.is_last = &factor == &product.back();
-			test.target = static_cast<__u8>(target == Tables::keeps ? EDC_MATCH_COUNTS : target);
+			test.target = static_cast<__u8>(target == Tables::keep_target ? EDC_MATCH_COUNTS : target);
 		}
 	}
 	cls.tests = tests;
@@ -190,23 +190,23 @@ edc_match_key key_of(const filter::ValueSource &source)
 {
 	Factor factor;
 	factor.source = source;
-	const Place place = place_of(factor);
-	return {static_cast<__u8>(place.value), static_cast<__u8>(place.shift),
-		static_cast<__u8>(std::bit_width(place.mask)), source.is_signed};
+	const ValuePosition position = position_of(factor);
+	return {static_cast<__u8>(position.value), static_cast<__u8>(position.shift),
+		static_cast<__u8>(std::bit_width(position.mask)), source.is_signed};
 }
 
 } // namespace
 
-void Tables::add(unsigned slot, const OfClass &of_class)
+void Tables::add(unsigned slot, const ClassConditions &conditions)
 {
-	const std::vector<Pattern> &patterns = of_class.patterns;
+	const std::vector<Pattern> &patterns = conditions.patterns;
 	if (patterns.size() > EDC_MATCH_PATTERNS)
 		fail_full(EDC_MATCH_PATTERNS, "alternatives of one class of events");
 	std::vector<Dimension> dimensions;
 	edc_match_class &cls = matcher_.cls[slot];
-	cls.decision = of_class.decision;
-	cls.counted = of_class.counted;
-	cls.belongs = of_class.belongs;
+	cls.decision = conditions.decision;
+	cls.counted = conditions.counted;
+	cls.belongs = conditions.belongs;
 	cls.has_patterns = !patterns.empty();
 	cls.whole = cls.has_patterns || cls.counted || cls.belongs ? EDC_MATCH_EVALUATE : cls.decision;
 	const bool only_counts = std::has_single_bit(cls.counted) && !cls.has_patterns && !cls.belongs;
@@ -216,42 +216,43 @@ void Tables::add(unsigned slot, const OfClass &of_class)
 	cls.words = static_cast<unsigned>((patterns.size() + 63) / 64);
 	for (std::size_t i = 0; i < patterns.size(); ++i) {
 		cls.patterns[i / 64] |= std::uint64_t(1) << i % 64;
-		if (patterns[i].target == keeps)
+		if (patterns[i].target == keep_target)
 			cls.keeping[i / 64] |= std::uint64_t(1) << i % 64;
 		for (const Factor &factor : patterns[i].product) {
-			const Place place = place_of(factor);
+			const ValuePosition position = position_of(factor);
 			auto found = std::find_if(dimensions.begin(), dimensions.end(),
-						  [&](const Dimension &other) { return other.place == place; });
+						  [&](const Dimension &other) { return other.position == position; });
 			if (found == dimensions.end())
-				found = dimensions.insert(found, {place, {}});
-			found->asked.emplace_back(i, ranges_of(factor, place));
+				found = dimensions.insert(found, {position, {}});
+			found->accepted.emplace_back(i, ranges_of(factor, position));
 		}
 	}
 	cls.first_target = used_.targets;
 	if (used_.targets + patterns.size() > EDC_MATCH_TARGETS)
 		fail_full(EDC_MATCH_TARGETS, "alternatives of all classes of events");
 	for (const Pattern &pattern : patterns)
-		matcher_.target[used_.targets++] = static_cast<__u8>(pattern.target == keeps ? 0 : pattern.target);
+		matcher_.target[used_.targets++] =
+		    static_cast<__u8>(pattern.target == keep_target ? 0 : pattern.target);
 	if (dimensions.size() > EDC_MATCH_VALUES_USED)
 		fail_full(EDC_MATCH_VALUES_USED, "values of one class of events");
 	cls.first = used_.dimensions;
 	cls.dimensions = static_cast<unsigned>(dimensions.size());
 	for (const Dimension &dimension : dimensions) {
 		matcher::add(matcher_, used_, dimension, patterns.size());
-		cls.wanted |= 1u << dimension.place.value;
-		if (!dimension.place.is_text)
+		cls.wanted |= 1u << dimension.position.value;
+		if (!dimension.position.is_text)
 			continue;
-		const unsigned first = dimension.place.value - dimension.place.word;
-		for (unsigned value = first; value <= dimension.place.value; ++value)
+		const unsigned first = dimension.position.value - dimension.position.word;
+		for (unsigned value = first; value <= dimension.position.value; ++value)
 			cls.texts |= 1u << value; // whether the text has ended depends on its earlier words
 		cls.text_starts |= 1u << first;
 	}
-	for (const auto &[target, source] : of_class.keys) {
+	for (const auto &[target, source] : conditions.keys) {
 		const edc_match_key key = key_of(source);
 		matcher_.key[target - EDC_TARGET_STARTS][slot] = key;
 		cls.wanted |= 1u << key.value;
 	}
-	if (of_class.has_times())
+	if (conditions.has_times())
 		cls.wanted |= 1u << EDC_VALUE_TIME;
 	else if (!cls.counted)
 		add_tests(cls, patterns);

@@ -21,15 +21,15 @@ public:
 	// The matcher must be empty, and outlive this.
 	explicit Tables(edc_matcher &matcher) : matcher_(matcher) {}
 
-	static constexpr unsigned keeps = 255; // target of patterns of --filter
+	static constexpr unsigned keep_target = 255; // target of patterns of --filter
 
 	struct Pattern {
 		filter::Product product;
-		unsigned target = keeps; // or EDC_TARGET_*
+		unsigned target = keep_target; // or EDC_TARGET_*
 	};
 
 	// The first three are as in edc_match_class; the patterns are the class's further conditions.
-	struct OfClass {
+	struct ClassConditions {
 		unsigned decision = EDC_MATCH_KEEP;
 		std::uint64_t counted = 0;
 		std::uint64_t belongs = 0;
@@ -41,7 +41,7 @@ public:
 		bool has_times() const
 		{
 			return belongs || std::ranges::any_of(patterns, [](const Pattern &pattern) {
-				       return pattern.target != keeps && pattern.target >= EDC_TARGET_STARTS;
+				       return pattern.target != keep_target && pattern.target >= EDC_TARGET_STARTS;
 			       });
 		}
 		bool is_plain() const { return decision == EDC_MATCH_KEEP && !counted && !belongs && patterns.empty(); }
@@ -49,7 +49,7 @@ public:
 
 	void set_trigger(std::size_t number, const edc_trigger &trigger) { matcher_.trigger[number] = trigger; }
 	// Throws Error: the tables are full.
-	void add(unsigned slot, const OfClass &of_class);
+	void add(unsigned slot, const ClassConditions &conditions);
 
 	const EventMatcher::Used &used() const { return used_; }
 
