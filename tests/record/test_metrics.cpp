@@ -159,8 +159,8 @@ TEST_CASE("metrics: latencies are of who had them, and in the window of their en
 	const Figures &figures = *fed.figures;
 	REQUIRE(figures.calls.size() == 1);
 	const auto &[of, calls] = *figures.calls.begin();
-	CHECK(of.who.command == "a");
-	CHECK(of.who.cgroup == "unknown");
+	CHECK(of.owner.command == "a");
+	CHECK(of.owner.cgroup == "unknown");
 	CHECK(of.call == "39");
 	CHECK(calls.value.latency.count() == 2);
 	CHECK(calls.value.latency.counts[0] == 1); // 10 ns

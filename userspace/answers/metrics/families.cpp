@@ -15,7 +15,7 @@ constexpr const char *mode_names[analyze::modes] = {"user", "kernel", "irq", "so
 
 // A row as written. Unknown figures are left out.
 struct ShownRow {
-	Labels who;
+	Labels labels;
 	const RowFigures &figures;
 	double created_s;
 	bool has_only_cpu = false; // and switches; other figures are unknown
@@ -181,8 +181,8 @@ void Families::row_counter(const std::vector<ShownRow> &rows, const char *name, 
 	for (const ShownRow &row : rows)
 		for (const auto &[kind, member] : kinds)
 			if (!row.has_only_cpu || (has_unselected && &row.figures == &figures_.unselected))
-				out_.counter(label ? with(row.who, label, kind) : row.who, number(row.figures.*member),
-					     row.created_s);
+				out_.counter(label ? with(row.labels, label, kind) : row.labels,
+					     number(row.figures.*member), row.created_s);
 }
 
 void Families::rows()
@@ -190,7 +190,7 @@ void Families::rows()
 	const std::vector<ShownRow> rows = shown_rows();
 	out_.family("monitor_cpu_seconds", Type::counter, "seconds", "CPU time by cgroup, command and mode.");
 	for (const ShownRow &row : rows)
-		modes(row.who, row.figures.cpu, [&](const Labels &labels, double value) {
+		modes(row.labels, row.figures.cpu, [&](const Labels &labels, double value) {
 			if (!row.has_only_cpu || value > 0)
 				out_.counter(labels, value, row.created_s);
 		});
@@ -213,7 +213,7 @@ void Families::rows()
 		out_.family(name, Type::counter, "seconds", help);
 		for (const ShownRow &row : rows)
 			if (!row.has_only_cpu && &row.figures != &figures_.unknown)
-				out_.counter(row.who, row.figures.*member, row.created_s);
+				out_.counter(row.labels, row.figures.*member, row.created_s);
 	};
 	times("monitor_waiting_seconds",
 	      figures_.recorded.throttled ? "Time in which threads were ready and had no CPU."
@@ -228,7 +228,7 @@ void Families::rows()
 		    "How long threads had been ready when they got a CPU.");
 	for (const ShownRow &row : rows)
 		if (!row.has_only_cpu && &row.figures != &figures_.unknown)
-			out_.histogram(row.who, row.figures.run_queue, row.created_s);
+			out_.histogram(row.labels, row.figures.run_queue, row.created_s);
 }
 
 void Families::calls()
@@ -241,10 +241,10 @@ void Families::calls()
 		double created_s;
 	};
 	std::vector<ShownCall> calls;
-	for (const auto &[of, series] : figures_.calls)
-		calls.push_back({{{"cgroup", escaped(of.who.cgroup)},
-				  {"command", escaped(of.who.command)},
-				  {"call", escaped(of.call)}},
+	for (const auto &[key, series] : figures_.calls)
+		calls.push_back({{{"cgroup", escaped(key.owner.cgroup)},
+				  {"command", escaped(key.owner.command)},
+				  {"call", escaped(key.call)}},
 				 series.value,
 				 series.created_s});
 	calls.push_back(

@@ -18,18 +18,18 @@
 
 namespace monitor::metrics {
 
-// The owner of a row.
-struct Who {
+// What a row is of.
+struct Owner {
 	std::string cgroup, command;
 
-	auto operator<=>(const Who &) const = default;
+	auto operator<=>(const Owner &) const = default;
 };
 
-struct WhoCalls {
-	Who who;
+struct OwnerCall {
+	Owner owner;
 	std::string call;
 
-	auto operator<=>(const WhoCalls &) const = default;
+	auto operator<=>(const OwnerCall &) const = default;
 };
 
 struct RowFigures {
@@ -64,8 +64,8 @@ struct MachineFigures {
 	void add(const live::MachineTotals &totals, double seconds_per_tick);
 };
 
-using Rows = TopSeries<Who, RowFigures>;
-using Calls = TopSeries<WhoCalls, CallFigures>;
+using Rows = TopSeries<Owner, RowFigures>;
+using Calls = TopSeries<OwnerCall, CallFigures>;
 
 // Totals since the start. Unknown figures are absent.
 struct Figures {
@@ -78,14 +78,14 @@ struct Figures {
 	std::size_t cpus = 0, other_recorders = 0;
 	live::MachineTotals now; // of the last window
 	MachineFigures machine;
-	std::map<Who, Rows::Series> rows;
+	std::map<Owner, Rows::Series> rows;
 	RowFigures other, idle, unknown, unselected, retired;
-	std::map<WhoCalls, Calls::Series> calls;
+	std::map<OwnerCall, Calls::Series> calls;
 	CallFigures other_calls;
 	std::uint64_t retired_rows = 0, retired_calls = 0;
 	double recorder_s = 0;
 	std::optional<double> probes_low_s, probes_high_s;
-	std::uint64_t late = 0;
+	std::uint64_t late = 0; // events that came too late to be counted
 };
 
 } // namespace monitor::metrics

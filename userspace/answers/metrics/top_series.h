@@ -38,21 +38,21 @@ public:
 	void add(const std::map<Key, Change> &changes, double begin_s, double length_s)
 	{
 		fade(std::exp2(-length_s / half_life_s));
-		std::map<Key, Value> left;
+		std::map<Key, Value> not_shown;
 		for (const auto &[key, change] : changes) {
-			if (const auto place = shown_.find(key); place != shown_.end()) {
-				place->second.value += change.value;
-				place->second.weight += change.weight;
+			if (const auto found = shown_.find(key); found != shown_.end()) {
+				found->second.value += change.value;
+				found->second.weight += change.weight;
 				continue;
 			}
-			left.emplace(key, change.value);
+			not_shown.emplace(key, change.value);
 			if (change.may_be_shown && change.weight > 0)
 				waiting_[key] += change.weight;
 		}
 		show_best(begin_s, begin_s + length_s);
-		for (const auto &[key, value] : left) {
-			const auto place = shown_.find(key);
-			(place == shown_.end() ? other_ : place->second.value) += value;
+		for (const auto &[key, value] : not_shown) {
+			const auto found = shown_.find(key);
+			(found == shown_.end() ? other_ : found->second.value) += value;
 		}
 		limit_waiting();
 	}

@@ -18,10 +18,10 @@ void Window::got_cpu(const Thread &thread, std::uint64_t from, std::uint64_t to)
 CallFigures &Window::figures_of(const Thread &thread, std::uint32_t call)
 {
 	const ThreadCall key{&thread, fold_.thread_fold().cgroup_of(thread), call};
-	auto place = calls_.find(key);
-	if (place == calls_.end() && calls_.size() < max_latencies)
-		place = calls_.try_emplace(key).first;
-	return place == calls_.end() ? other_calls_ : place->second;
+	auto found = calls_.find(key);
+	if (found == calls_.end() && calls_.size() < max_latencies)
+		found = calls_.try_emplace(key).first;
+	return found == calls_.end() ? other_calls_ : found->second;
 }
 
 void Window::refused_call(const Thread &thread, std::uint32_t call, std::uint64_t, std::int64_t result)
@@ -60,28 +60,28 @@ Window::RowKey Window::process_of(const Thread &thread, std::uint64_t cgroup) co
 }
 
 // Usage attributed to no thread: the machine's figures minus those of all threads, which rarely exceed them.
-Usage Window::of_nobody(const live::MachineTotals &totals, const Usage &threads)
+Usage Window::unattributed_usage(const live::MachineTotals &totals, const Usage &threads)
 {
 	Usage all = totals.usage, rest;
 	all.migrations = totals.migrations;
 	all.syscalls = totals.calls;
 	all.minor_faults = totals.minor_faults;
 	all.major_faults = totals.major_faults;
-	const auto less = [](std::uint64_t from, std::uint64_t what, std::uint64_t &debt) {
+	const auto subtract = [](std::uint64_t from, std::uint64_t what, std::uint64_t &debt) {
 		what += debt;
 		debt = what - std::min(what, from);
 		return from - std::min(what, from);
 	};
 	for (std::size_t i = 0; i < analyze::modes; ++i)
-		rest.ticks[i] = less(all.ticks[i], threads.ticks[i], debt_.ticks[i]);
-	rest.migrations = less(all.migrations, threads.migrations, debt_.migrations);
-	rest.syscalls = less(all.syscalls, threads.syscalls, debt_.syscalls);
-	rest.minor_faults = less(all.minor_faults, threads.minor_faults, debt_.minor_faults);
-	rest.major_faults = less(all.major_faults, threads.major_faults, debt_.major_faults);
+		rest.ticks[i] = subtract(all.ticks[i], threads.ticks[i], debt_.ticks[i]);
+	rest.migrations = subtract(all.migrations, threads.migrations, debt_.migrations);
+	rest.syscalls = subtract(all.syscalls, threads.syscalls, debt_.syscalls);
+	rest.minor_faults = subtract(all.minor_faults, threads.minor_faults, debt_.minor_faults);
+	rest.major_faults = subtract(all.major_faults, threads.major_faults, debt_.major_faults);
 	return rest;
 }
 
-void Window::take_calls(Changes &changes, const std::unordered_map<RowKey, Who, KeyHash> &names)
+void Window::take_calls(Changes &changes, const std::unordered_map<RowKey, Owner, KeyHash> &names)
 {
 	for (const auto &[of, figures] : calls_) {
 		const auto named = names.find(process_of(*of.thread, of.cgroup));
@@ -89,7 +89,7 @@ void Window::take_calls(Changes &changes, const std::unordered_map<RowKey, Who, 
 			other_calls_ += figures;
 			continue;
 		}
-		const WhoCalls key{named->second, fold_.thread_fold().kinds().syscall_label(of.call)};
+		const OwnerCall key{named->second, fold_.thread_fold().kinds().syscall_label(of.call)};
 		auto &change = changes.calls[key];
 		change.value += figures;
 		change.may_be_shown = changes.rows[named->second].may_be_shown;
@@ -134,14 +134,14 @@ Changes Window::take(const CgroupPaths &paths)
 	for (const auto &[of, latency] : run_queue_)
 		rows[process_of(*of.thread, of.cgroup)].run_queue += latency;
 	run_queue_.clear();
-	std::unordered_map<RowKey, Who, KeyHash> names;
+	std::unordered_map<RowKey, Owner, KeyHash> names;
 	for (const auto &[key, row] : rows) {
 		const auto path = paths.find(key.cgroup);
 		const bool is_unnamed = key.cgroup != 0 && path == paths.end();
 		changes.has_unnamed_cgroups |= is_unnamed;
-		const Who who{path != paths.end() ? path->second
-						  : (is_unnamed ? fmt::format("cgroup {}", key.cgroup) : "unknown"),
-			      key.thread->name.empty() ? "?" : key.thread->name};
+		const Owner who{path != paths.end() ? path->second
+						    : (is_unnamed ? fmt::format("cgroup {}", key.cgroup) : "unknown"),
+				key.thread->name.empty() ? "?" : key.thread->name};
 		names.emplace(key, who);
 		auto &change = changes.rows[who];
 		change.value += figures(row.usage);
@@ -151,7 +151,7 @@ Changes Window::take(const CgroupPaths &paths)
 	}
 	changes.idle = figures(idle);
 	changes.unselected = figures(unselected);
-	changes.unknown = figures(of_nobody(changes.totals, threads));
+	changes.unknown = figures(unattributed_usage(changes.totals, threads));
 	const std::uint64_t of_threads = threads.voluntary + threads.involuntary;
 	changes.idle_switches = changes.totals.switches - std::min(of_threads, changes.totals.switches);
 	take_calls(changes, names);

@@ -18,8 +18,8 @@ namespace monitor::metrics {
 using CgroupPaths = std::map<std::uint64_t, std::string>; // by id
 
 struct Changes {
-	std::map<Who, Rows::Change> rows;
-	std::map<WhoCalls, Calls::Change> calls;
+	std::map<Owner, Rows::Change> rows;
+	std::map<OwnerCall, Calls::Change> calls;
 	CallFigures other_calls;
 	RowFigures idle, unknown, unselected; // rows that always exist; `idle`: interrupts while idle
 	std::uint64_t idle_switches = 0;      // away from the idle thread
@@ -78,8 +78,8 @@ private:
 
 	RowFigures figures(const analyze::Usage &usage) const;
 	RowKey process_of(const analyze::Thread &thread, std::uint64_t cgroup) const;
-	analyze::Usage of_nobody(const live::MachineTotals &totals, const analyze::Usage &threads);
-	void take_calls(Changes &changes, const std::unordered_map<RowKey, Who, KeyHash> &names);
+	analyze::Usage unattributed_usage(const live::MachineTotals &totals, const analyze::Usage &threads);
+	void take_calls(Changes &changes, const std::unordered_map<RowKey, Owner, KeyHash> &names);
 
 	const live::LiveFold &fold_;
 	const LatencyScale scale_;
