@@ -53,8 +53,8 @@ TEST_CASE("plan: a full ring loses what is posted until it is read")
 		CHECK(ring.post(500, block * 100.) == (block == 2));
 	CHECK(ring.is_full());
 	CHECK(ring.fill() == 1000);
-	ring.post(500, 500); // all of it
-	ring.take(1, 550);   // half of the next one's time has passed
+	ring.post(500, 500);  // all of it
+	ring.release(1, 550); // half of the next one's time has passed
 	CHECK_FALSE(ring.is_full());
 	ring.post(500, 600);
 	CHECK(ring.lost() == 750);
@@ -89,12 +89,12 @@ TEST_CASE("plan: a program for whose rings there is no memory loses all of its e
 TEST_CASE("plan: the pool counts blocks that are used for the first time, and one write is of one ring")
 {
 	PoolModel pool(1024);
-	CHECK(pool.take(8) == 8);
-	pool.give_back(8);
-	CHECK(pool.take(10) == 2);
+	CHECK(pool.reserve(8) == 8);
+	pool.release(8);
+	CHECK(pool.reserve(10) == 2);
 	for (std::uint32_t i = 0; i < 4; ++i)
-		CHECK(pool.give({i % 2, 64}) == (i == 3)); // 256 blocks wake the writer
-	CHECK(pool.give({0, 64}));                         // until it was
+		CHECK(pool.queue({i % 2, 64}) == (i == 3)); // 256 blocks wake the writer
+	CHECK(pool.queue({0, 64}));                         // until it was
 	const auto writes = pool.next_writes();
 	REQUIRE(writes.size() == 2);
 	CHECK(writes[0].blocks == 128);
@@ -107,15 +107,15 @@ TEST_CASE("plan: what a slow disk does not take, and the buffers do not hold, is
 {
 	const Arrivals arrivals = steady(100'000, 100'000); // 10,000 blocks a second for 10 s
 	const Setting setting{4 << 20, 5000. * EDC_BLOCK_SIZE, {}};
-	for (const Chance &chance : chances_of(arrivals)) {
-		const Outcome outcome = simulate(arrivals, fast(), setting, chance);
+	for (const Circumstances &circumstances : circumstances_of(arrivals)) {
+		const Outcome outcome = simulate(arrivals, fast(), setting, circumstances);
 		CHECK(outcome.posted == Approx(100'000. * words_of_block));
 		CHECK(outcome.lost + outcome.stored == Approx(outcome.posted));
 		// A third of 4 MiB are rings: 170 blocks of each CPU, 161 of them of level 0; the others, 682, are the
 		// pool.
 		const double lost = outcome.lost / words_of_block;
-		CHECK(lost ==
-		      Approx(100'000 - 50'000 * chance.load_pace - 161 - 682).margin(500)); // the disk waits at times
+		CHECK(lost == Approx(100'000 - 50'000 * circumstances.load_pace - 161 - 682)
+				  .margin(500)); // the disk waits at times
 		CHECK(outcome.fullest == 1000);
 	}
 }

@@ -126,7 +126,7 @@ int print_factorial(const PlanArguments &arguments)
 	    {"recorder on", "any CPU", fmt::format("CPU {}", cpu)}};
 	std::vector<std::vector<double>> outcomes;
 	for (unsigned i = 0; i < 1u << factors.size(); ++i)
-		outcomes.push_back(plan::lost_by_chance(
+		outcomes.push_back(plan::lost_in_each(
 		    recorded, {buffers[i & 1], disks[i >> 1 & 1], i >> 2 & 1 ? std::optional(cpu) : std::nullopt}));
 	const plan::Design design = plan::analyse(outcomes);
 	if (arguments.json) {

@@ -19,7 +19,7 @@ constexpr std::size_t max_latencies = 20'000;
 constexpr std::uint32_t max_cpus = 64; // bits of a CPU mask of the simulation
 
 // A block of a ring was closed.
-struct Close {
+struct ClosedBlock {
 	Nanoseconds time = 0;
 	std::uint32_t ring = 0, words = 0;
 };
@@ -45,7 +45,7 @@ std::string program_of(const std::string &stream)
 	return end == std::string::npos ? stream : stream.substr(0, end);
 }
 
-void expect_rings(const trace::Trace &trace, const analyze::RecordingInfo &info)
+void check_recording(const trace::Trace &trace, const analyze::RecordingInfo &info)
 {
 	const bool is_lossy = info.lost() || (info.user_card && (info.user_card->discarded || info.user_card->early));
 	if (trace.is_generic_ctf() || !info.present)
@@ -75,11 +75,11 @@ public:
 				    stream->info().is_user() == is_user)
 					read(*stream);
 		for (auto &closes : by_cpu_)
-			std::ranges::stable_sort(closes, {}, &Close::time);
+			std::ranges::stable_sort(closes, {}, &ClosedBlock::time);
 		std::ranges::sort(arrivals.program_closes);
 	}
 
-	const std::vector<Close> &of_cpu(std::uint32_t cpu) const { return by_cpu_[cpu]; }
+	const std::vector<ClosedBlock> &closed_on(std::uint32_t cpu) const { return by_cpu_[cpu]; }
 
 private:
 	void read(const trace::Stream &stream)
@@ -115,13 +115,13 @@ private:
 
 	const TraceTime &time_;
 	Arrivals &arrivals_;
-	std::vector<std::vector<Close>> by_cpu_;
+	std::vector<std::vector<ClosedBlock>> by_cpu_;
 };
 
 // Makes steps of what ran on a CPU, in the order of time.
 class CpuLoad {
 public:
-	CpuLoad(const std::vector<Close> &closes, std::vector<Step> &steps) : closes_(closes), steps_(steps) {}
+	CpuLoad(const std::vector<ClosedBlock> &closes, std::vector<Step> &steps) : closes_(closes), steps_(steps) {}
 
 	enum class Ran { idle, recorder, load };
 
@@ -175,7 +175,7 @@ private:
 		work_ = release_ = 0;
 	}
 
-	const std::vector<Close> &closes_;
+	const std::vector<ClosedBlock> &closes_;
 	std::vector<Step> &steps_;
 	std::size_t next_ = 0;
 	Nanoseconds release_ = 0, work_ = 0;
@@ -200,7 +200,7 @@ public:
 				woken_ = trace::FieldRef(*cls, "pid");
 			}
 		for (std::uint32_t cpu = 0; cpu < arrivals.steps.size(); ++cpu)
-			loads_.emplace_back(rings.of_cpu(cpu), arrivals.steps[cpu]);
+			loads_.emplace_back(rings.closed_on(cpu), arrivals.steps[cpu]);
 	}
 
 	void event(const trace::Event &event)
@@ -265,7 +265,7 @@ private:
 
 Arrivals read_arrivals(trace::Trace &trace, const analyze::RecordingInfo &info)
 {
-	expect_rings(trace, info);
+	check_recording(trace, info);
 	analyze::expect_scheduling(trace, info, "this recording");
 	analyze::expect_window(trace.first_time(), trace.end_time());
 	if (info.cpus > max_cpus)

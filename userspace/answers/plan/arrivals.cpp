@@ -48,19 +48,19 @@ Arrivals with_rate(const Arrivals &arrivals, double rate)
 			}
 			const double before = filled[step.ring], after = before + rate;
 			const auto blocks = static_cast<std::uint32_t>(after);
-			Step left = step;
+			Step rest = step;
 			for (std::uint32_t i = 1; i <= blocks; ++i) {
 				Step part = step;
 				part.release = i == 1 ? step.release : 0;
 				part.work =
 				    static_cast<Nanoseconds>(static_cast<double>(step.work) * (i - before) / rate) -
-				    (step.work - left.work);
-				left.work -= part.work;
+				    (step.work - rest.work);
+				rest.work -= part.work;
 				steps.push_back(part);
 			}
 			filled[step.ring] = after - blocks;
-			if (left.work > 0 || !blocks)
-				steps.push_back({blocks ? 0 : step.release, left.work, Step::no_ring, 0});
+			if (rest.work > 0 || !blocks)
+				steps.push_back({blocks ? 0 : step.release, rest.work, Step::no_ring, 0});
 		}
 	}
 	return faster;

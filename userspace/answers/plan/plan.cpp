@@ -15,20 +15,20 @@ struct Pace {
 // much from one recording to the next.
 constexpr Pace paces[] = {{.9, 1.03}, {1, 1}, {1.1, .97}};
 
-Range none_yet()
+Range empty_range()
 {
 	return {1e300, -1e300};
 }
 
-bool loses(const Recorded &recorded, const Setting &setting)
+bool loses_any(const Recorded &recorded, const Setting &setting)
 {
-	return std::ranges::any_of(chances_of(recorded.arrivals), [&](const Chance &chance) {
-		return simulate(recorded.arrivals, recorded.times, setting, chance).lost > 0;
+	return std::ranges::any_of(circumstances_of(recorded.arrivals), [&](const Circumstances &circumstances) {
+		return simulate(recorded.arrivals, recorded.times, setting, circumstances).lost > 0;
 	});
 }
 
 // Four for each power of two, from the smallest size that `record --buffer` accepts.
-std::vector<std::uint64_t> sizes(const Arrivals &arrivals)
+std::vector<std::uint64_t> buffer_sizes(const Arrivals &arrivals)
 {
 	constexpr std::uint64_t quarters = 4;
 	const std::uint64_t smallest =
@@ -52,11 +52,11 @@ Recorded read_recorded(trace::Trace &trace, const analyze::RecordingInfo &info)
 	return recorded;
 }
 
-std::vector<Chance> chances_of(const Arrivals &arrivals)
+std::vector<Circumstances> circumstances_of(const Arrivals &arrivals)
 {
 	constexpr double nearly_always = .9;
 	const double beside = arrivals.recorder_beside_load();
-	std::vector<Chance> all;
+	std::vector<Circumstances> all;
 	for (const bool beside_load : {false, true})
 		for (const Pace &pace : paces)
 			if ((beside_load ? beside : 1 - beside) > 1 - nearly_always)
@@ -74,9 +74,9 @@ double recorder_cpu_percent(const Recorded &recorded, const Outcome &outcome)
 
 Prediction predict(const Recorded &recorded, const Setting &setting)
 {
-	Prediction prediction{none_yet(), none_yet(), none_yet()};
-	for (const Chance &chance : chances_of(recorded.arrivals)) {
-		const Outcome outcome = simulate(recorded.arrivals, recorded.times, setting, chance);
+	Prediction prediction{empty_range(), empty_range(), empty_range()};
+	for (const Circumstances &circumstances : circumstances_of(recorded.arrivals)) {
+		const Outcome outcome = simulate(recorded.arrivals, recorded.times, setting, circumstances);
 		prediction.lost.add(outcome.lost_percent());
 		prediction.recorder_cpu.add(recorder_cpu_percent(recorded, outcome));
 		prediction.fullest.add(outcome.fullest / 10.);
@@ -84,20 +84,20 @@ Prediction predict(const Recorded &recorded, const Setting &setting)
 	return prediction;
 }
 
-std::vector<double> lost_by_chance(const Recorded &recorded, const Setting &setting)
+std::vector<double> lost_in_each(const Recorded &recorded, const Setting &setting)
 {
 	std::vector<double> lost;
-	for (const Chance &chance : chances_of(recorded.arrivals))
-		lost.push_back(simulate(recorded.arrivals, recorded.times, setting, chance).lost_percent());
+	for (const Circumstances &circumstances : circumstances_of(recorded.arrivals))
+		lost.push_back(simulate(recorded.arrivals, recorded.times, setting, circumstances).lost_percent());
 	return lost;
 }
 
 std::optional<std::uint64_t> smallest_buffer(const Recorded &recorded, Setting setting)
 {
-	const auto all = sizes(recorded.arrivals);
+	const auto all = buffer_sizes(recorded.arrivals);
 	const auto found = std::ranges::partition_point(all, [&](std::uint64_t size) {
 		setting.buffer_bytes = size;
-		return loses(recorded, setting);
+		return loses_any(recorded, setting);
 	});
 	return found == all.end() ? std::nullopt : std::optional(*found);
 }

@@ -38,11 +38,11 @@ struct Prediction {
 
 // What is simulated for a setting: the recorder beside the load and apart from it, unless it nearly always ran in one
 // of these places, each at three speeds.
-std::vector<Chance> chances_of(const Arrivals &arrivals);
+std::vector<Circumstances> circumstances_of(const Arrivals &arrivals);
 double recorder_cpu_percent(const Recorded &recorded, const Outcome &outcome);
 Prediction predict(const Recorded &recorded, const Setting &setting);
 // The loss in each simulation, in percent; as many values for every setting.
-std::vector<double> lost_by_chance(const Recorded &recorded, const Setting &setting);
+std::vector<double> lost_in_each(const Recorded &recorded, const Setting &setting);
 
 // The smallest --buffer with which no simulation loses anything; none: with max_buffer one does.
 constexpr std::uint64_t max_buffer = std::uint64_t(4) << 30;

@@ -23,7 +23,7 @@ public:
 	std::uint32_t blocks() const { return blocks_; }
 	std::uint32_t free_blocks() const { return free_; }
 	// Takes free blocks; returns how many of them were never used before.
-	std::uint32_t take(std::uint32_t blocks)
+	std::uint32_t reserve(std::uint32_t blocks)
 	{
 		free_ -= blocks;
 		const std::uint32_t fresh = std::max(blocks_ - free_, most_used_) - most_used_;
@@ -31,17 +31,17 @@ public:
 		return fresh;
 	}
 	// Queues blocks for the writer. True: wake it.
-	bool give(PooledBlocks given)
+	bool queue(PooledBlocks added)
 	{
-		if (!queue_.empty() && queue_.back().ring == given.ring)
-			queue_.back().blocks += given.blocks;
+		if (!queue_.empty() && queue_.back().ring == added.ring)
+			queue_.back().blocks += added.blocks;
 		else
-			queue_.push_back(given);
-		given_ += given.blocks;
-		return given_ >= buffering::blocks_of_a_wakeup(blocks_);
+			queue_.push_back(added);
+		queued_ += added.blocks;
+		return queued_ >= buffering::blocks_of_a_wakeup(blocks_);
 	}
-	std::uint32_t given() const { return given_; }
-	void note_wakeup() { given_ = 0; }
+	std::uint32_t queued() const { return queued_; }
+	void note_wakeup() { queued_ = 0; }
 
 	// The writer's next batch: a write for each ring.
 	std::vector<PooledBlocks> next_writes()
@@ -61,12 +61,12 @@ public:
 		}
 		return writes;
 	}
-	void give_back(std::uint32_t blocks) { free_ += blocks; }
+	void release(std::uint32_t blocks) { free_ += blocks; }
 
 private:
 	std::uint32_t blocks_, free_;
 	std::uint32_t most_used_ = 0; // at once so far
-	std::uint32_t given_ = 0;     // since the writer was woken
+	std::uint32_t queued_ = 0;    // since the writer was woken
 	std::deque<PooledBlocks> queue_;
 };
 

@@ -28,9 +28,9 @@ struct SimulatedRing {
 };
 
 // What all threads of a simulation share.
-struct Workshop {
-	Workshop(const Arrivals &all, const ServiceTimes &service, const simulation::SchedulerSettings &scheduler,
-		 std::uint32_t pool_blocks, std::uint32_t seed)
+struct SharedState {
+	SharedState(const Arrivals &all, const ServiceTimes &service, const simulation::SchedulerSettings &scheduler,
+		    std::uint32_t pool_blocks, std::uint32_t seed)
 	    : arrivals(all), times(service), machine(scheduler), pool(pool_blocks), random(seed)
 	{
 	}
@@ -39,7 +39,7 @@ struct Workshop {
 	Nanoseconds latency();
 	// The work that this CPU has done for its programs so far.
 	double work_of(std::uint32_t cpu) const { return static_cast<double>(machine.cpu_time(loads[cpu])); }
-	bool has_waiting() const;
+	bool has_waiting_blocks() const;
 
 	const Arrivals &arrivals;
 	const ServiceTimes &times;
@@ -53,12 +53,12 @@ struct Workshop {
 class WriterModel : public simulation::Thread {
 public:
 	// `disk_ns`: to write a block; negative: as recorded.
-	WriterModel(Workshop &shop, double disk_ns) : shop_(shop), disk_ns_(disk_ns) {}
+	WriterModel(SharedState &shared, double disk_ns) : shared_(shared), disk_ns_(disk_ns) {}
 
-	void add(std::uint64_t cpus) { number_ = shop_.machine.add(*this, cpus, 1); }
+	void add(std::uint64_t cpus) { number_ = shared_.machine.add(*this, cpus, 1); }
 	Nanoseconds next() override;
 	void wake();
-	Nanoseconds cpu_time() const { return shop_.machine.cpu_time(number_); }
+	Nanoseconds cpu_time() const { return shared_.machine.cpu_time(number_); }
 	std::uint64_t writes() const { return writes_; }
 
 private:
@@ -67,7 +67,7 @@ private:
 	Nanoseconds next_write();
 	Nanoseconds disk_time(Nanoseconds work) const;
 
-	Workshop &shop_;
+	SharedState &shared_;
 	double disk_ns_;
 	simulation::ThreadNumber number_ = 0;
 	Stage stage_ = Stage::waiting;
@@ -80,16 +80,16 @@ private:
 
 class DrainModel : public simulation::Thread {
 public:
-	DrainModel(Workshop &shop, WriterModel &writer) : shop_(shop), writer_(writer), pace_(time()) {}
+	DrainModel(SharedState &shared, WriterModel &writer) : shared_(shared), writer_(writer), pace_(time()) {}
 
-	void add(std::uint64_t cpus) { number_ = shop_.machine.add(*this, cpus, 1); }
+	void add(std::uint64_t cpus) { number_ = shared_.machine.add(*this, cpus, 1); }
 	void start() { wait(); }
 	Nanoseconds next() override;
 	// A ring has become half full, of the kernel or of a program.
 	void wake_for(bool of_program);
 	// The load has ended.
 	void stop();
-	Nanoseconds cpu_time() const { return shop_.machine.cpu_time(number_); }
+	Nanoseconds cpu_time() const { return shared_.machine.cpu_time(number_); }
 	unsigned fullest() const { return fullest_; }
 	std::uint64_t passes() const { return passes_; }
 
@@ -98,18 +98,18 @@ private:
 
 	buffering::DrainPace::Time time() const
 	{
-		return buffering::DrainPace::Time(std::chrono::nanoseconds(shop_.machine.now()));
+		return buffering::DrainPace::Time(std::chrono::nanoseconds(shared_.machine.now()));
 	}
 	Nanoseconds begin_pass();
 	Nanoseconds copy_next();
-	std::uint64_t look_at(const SimulatedRing &ring);
-	void take_copied();
+	std::uint64_t plan_ring(const SimulatedRing &ring);
+	void release_copied();
 	void end_pass();
-	bool is_requested() const;
+	bool is_pass_requested() const;
 	void wait();
 	void wake_at(buffering::DrainPace::Time when);
 
-	Workshop &shop_;
+	SharedState &shared_;
 	WriterModel &writer_;
 	buffering::DrainPace pace_;
 	simulation::ThreadNumber number_ = 0;
@@ -118,9 +118,9 @@ private:
 	bool stalled_ = false; // the last pass left blocks of the kernel in their rings: the pool was full
 	std::uint64_t wait_number_ = 0;
 	// Of the pass in progress:
-	std::size_t ring_ = 0;               // looked at next, or copied from
+	std::size_t ring_ = 0;               // planned next, or copied from
 	std::uint64_t left_ = 0;             // blocks of it to copy
-	bool has_looked_ = false;            // at ring_
+	bool is_ring_planned_ = false;       // at ring_
 	std::uint32_t copied_ = 0;           // blocks that are being copied
 	std::uint64_t left_of_programs_ = 0; // blocks that may still be taken of all, and of each
 	std::vector<std::uint64_t> left_of_program_;
@@ -133,9 +133,9 @@ private:
 class LoadModel : public simulation::Thread {
 public:
 	// Its work is `pace` times as long as recorded.
-	LoadModel(Workshop &shop, DrainModel &drain, const std::vector<Step> &steps, double pace,
+	LoadModel(SharedState &shared, DrainModel &drain, const std::vector<Step> &steps, double pace,
 		  std::function<void()> on_end)
-	    : shop_(shop), drain_(drain), steps_(steps), pace_(pace), on_end_(std::move(on_end))
+	    : shared_(shared), drain_(drain), steps_(steps), pace_(pace), on_end_(std::move(on_end))
 	{
 	}
 
@@ -146,7 +146,7 @@ private:
 	Nanoseconds work_of(const Step &step);
 	void close(const Step &step);
 
-	Workshop &shop_;
+	SharedState &shared_;
 	DrainModel &drain_;
 	const std::vector<Step> &steps_;
 	double pace_;

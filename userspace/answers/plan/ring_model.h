@@ -38,7 +38,7 @@ public:
 	}
 
 	// The reader has copied blocks, which are free now.
-	void take(std::uint64_t blocks, double work)
+	void release(std::uint64_t blocks, double work)
 	{
 		if (is_full())
 			lose_until(work);

@@ -31,7 +31,7 @@ public:
 			if (cls->name == name)
 				cls_ = cls.get();
 	}
-	bool are(const trace::Event &event) const { return event.cls == cls_; }
+	bool includes(const trace::Event &event) const { return event.cls == cls_; }
 	std::uint64_t value(const trace::Event &event, const char *field) const
 	{
 		return trace::FieldRef(*cls_, field).get(event);
@@ -57,12 +57,12 @@ Work read_work(trace::Trace &trace)
 	const Tokens passes(trace, "drain_pass"), writes(trace, "block_write");
 	Work work;
 	trace::merge(trace, {}, [&](const trace::Event &event) {
-		if (passes.are(event))
+		if (passes.includes(event))
 			work.passes.push_back({passes.time(event, "start"), passes.value(event, "cpu_ns"),
 					       passes.value(event, "blocks"), passes.value(event, "free_blocks"),
 					       passes.value(event, "empty_passes"),
 					       passes.value(event, "empty_cpu_ns")});
-		else if (writes.are(event))
+		else if (writes.includes(event))
 			work.writes.push_back({writes.value(event, "wall_ns"), writes.value(event, "cpu_ns"),
 					       writes.value(event, "blocks")});
 	});

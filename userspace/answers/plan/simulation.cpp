@@ -72,20 +72,20 @@ std::vector<SimulatedRing> rings_of(const Arrivals &arrivals, const Setting &set
 
 // The simulated CPU of each recorded one. A thread starts on CPU 0, and stays there while that is idle: so CPU 0 is the
 // busiest, or the quietest one.
-std::vector<std::uint32_t> order_of_cpus(const Arrivals &arrivals, bool beside_load)
+std::vector<std::uint32_t> simulated_cpus(const Arrivals &arrivals, bool beside_load)
 {
-	std::vector<std::uint32_t> place(arrivals.steps.size());
-	std::iota(place.begin(), place.end(), 0u);
-	std::swap(place[0], place[beside_load ? arrivals.busiest_cpu() : arrivals.quietest_cpu()]);
-	return place;
+	std::vector<std::uint32_t> simulated_cpu(arrivals.steps.size());
+	std::iota(simulated_cpu.begin(), simulated_cpu.end(), 0u);
+	std::swap(simulated_cpu[0], simulated_cpu[beside_load ? arrivals.busiest_cpu() : arrivals.quietest_cpu()]);
+	return simulated_cpu;
 }
 
-std::uint64_t only(std::uint32_t cpu)
+std::uint64_t mask_of(std::uint32_t cpu)
 {
 	return std::uint64_t(1) << cpu;
 }
 
-ServiceTimes at_pace(ServiceTimes times, double pace)
+ServiceTimes scaled_by(ServiceTimes times, double pace)
 {
 	for (double *each : {&times.empty_pass, &times.pass, &times.kernel_block, &times.user_block, &times.fresh_block,
 			     &times.write, &times.written_block})
@@ -95,52 +95,54 @@ ServiceTimes at_pace(ServiceTimes times, double pace)
 
 } // namespace
 
-Outcome simulate(const Arrivals &arrivals, const ServiceTimes &recorded, const Setting &setting, const Chance &chance)
+Outcome simulate(const Arrivals &arrivals, const ServiceTimes &recorded, const Setting &setting,
+		 const Circumstances &circumstances)
 {
 	const auto cpus = static_cast<std::uint32_t>(arrivals.steps.size());
 	const buffering::Buffers buffers =
 	    buffering::divide_buffers(setting.buffer_bytes, cpus, arrivals.rings_of_cpu());
-	const ServiceTimes times = at_pace(recorded, chance.pace);
-	const auto place = order_of_cpus(arrivals, chance.beside_load);
+	const ServiceTimes times = scaled_by(recorded, circumstances.pace);
+	const auto simulated_cpu = simulated_cpus(arrivals, circumstances.beside_load);
 	simulation::SchedulerSettings scheduler;
 	scheduler.cpus = cpus;
-	scheduler.policy = chance.beside_load ? simulation::Policy::round_robin : simulation::Policy::fair;
-	Workshop shop(arrivals, times, scheduler, buffers.pool_blocks, chance.seed);
-	shop.rings = rings_of(arrivals, setting, buffers, cpus);
+	scheduler.policy = circumstances.beside_load ? simulation::Policy::round_robin : simulation::Policy::fair;
+	SharedState shared(arrivals, times, scheduler, buffers.pool_blocks, circumstances.seed);
+	shared.rings = rings_of(arrivals, setting, buffers, cpus);
 	const double disk_ns =
 	    setting.disk_bytes_per_second ? EDC_BLOCK_SIZE * 1e9 / *setting.disk_bytes_per_second : -1;
-	WriterModel writer(shop, disk_ns);
-	DrainModel drain(shop, writer);
-	const std::uint64_t mask = setting.cpu ? only(place.at(*setting.cpu)) : any_cpu;
+	WriterModel writer(shared, disk_ns);
+	DrainModel drain(shared, writer);
+	const std::uint64_t mask = setting.cpu ? mask_of(simulated_cpu.at(*setting.cpu)) : any_cpu;
 	drain.add(mask);
 	writer.add(mask);
 	std::uint32_t left = cpus;
 	std::vector<std::unique_ptr<LoadModel>> loads;
 	for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
-		loads.push_back(std::make_unique<LoadModel>(shop, drain, arrivals.steps[cpu], chance.load_pace, [&] {
-			if (--left == 0)
-				drain.stop();
-		}));
-		shop.loads.push_back(shop.machine.add(*loads.back(), only(place[cpu])));
+		loads.push_back(
+		    std::make_unique<LoadModel>(shared, drain, arrivals.steps[cpu], circumstances.load_pace, [&] {
+			    if (--left == 0)
+				    drain.stop();
+		    }));
+		shared.loads.push_back(shared.machine.add(*loads.back(), mask_of(simulated_cpu[cpu])));
 	}
 	for (std::uint32_t cpu = 0; cpu < cpus; ++cpu)
-		loads[cpu]->start(shop.loads[cpu]);
+		loads[cpu]->start(shared.loads[cpu]);
 	drain.start();
-	shop.machine.run(arrivals.duration * 16 + max_after_load);
+	shared.machine.run(arrivals.duration * 16 + max_after_load);
 	Outcome outcome;
-	for (const SimulatedRing &ring : shop.rings) {
+	for (const SimulatedRing &ring : shared.rings) {
 		outcome.lost += ring.blocks.lost();
 		outcome.stored += ring.blocks.stored();
 	}
 	outcome.posted = outcome.lost + outcome.stored;
 	outcome.drain_cpu = drain.cpu_time();
 	outcome.writer_cpu = writer.cpu_time();
-	for (const simulation::ThreadNumber load : shop.loads)
-		outcome.load_cpu += shop.machine.cpu_time(load);
+	for (const simulation::ThreadNumber load : shared.loads)
+		outcome.load_cpu += shared.machine.cpu_time(load);
 	outcome.fullest = drain.fullest();
 	outcome.passes = drain.passes();
 	outcome.writes = writer.writes();
-	outcome.end = shop.machine.now();
+	outcome.end = shared.machine.now();
 	return outcome;
 }
 

@@ -19,7 +19,7 @@ struct Setting {
 };
 
 // What differs between recordings of one load with one setting.
-struct Chance {
+struct Circumstances {
 	bool beside_load = false; // the recorder's threads are woken on the busiest CPU, even if another one is idle
 	double pace = 1;          // a factor on service times,
 	double load_pace = 1;     // and one on the work of the load
@@ -38,6 +38,7 @@ struct Outcome {
 };
 
 // Throws Error if the buffer is too small.
-Outcome simulate(const Arrivals &arrivals, const ServiceTimes &times, const Setting &setting, const Chance &chance);
+Outcome simulate(const Arrivals &arrivals, const ServiceTimes &times, const Setting &setting,
+		 const Circumstances &circumstances);
 
 } // namespace monitor::plan
