@@ -28,7 +28,7 @@ public:
 	explicit Checkpoints(std::uint64_t spacing_events) : spacing_(spacing_events) {}
 
 	// Whether to make a checkpoint of a fold at this time, this many events after the last checkpoint.
-	bool wants(std::uint64_t events, std::uint64_t time) const
+	bool is_due(std::uint64_t events, std::uint64_t time) const
 	{
 		return events >= spacing_ && (kept_.empty() || time > kept_.back().time);
 	}

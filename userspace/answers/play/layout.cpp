@@ -30,11 +30,11 @@ public:
 	Layout parse()
 	{
 		while (lines_.next())
-			take(lines_.word(), lines_.value());
+			read_line(lines_.word(), lines_.value());
 		if (layout_.boxes.empty())
 			throw Error("{}: it has no box; add one, such as `box: producer` and below it `process: cat`",
 				    name_);
-		expect_apart();
+		check_overlaps();
 		for (const Box &box : layout_.boxes)
 			if (box.threads.empty() && box.processes.empty())
 				throw Error("{}: the box {} has no threads: add `thread:` or `process:` and a pattern "
@@ -52,7 +52,7 @@ private:
 
 	[[noreturn]] void refuse(const std::string &sentence) const { throw Error(lines_.where() + ": " + sentence); }
 
-	void take(const std::string &word, const std::string &value)
+	void read_line(const std::string &word, const std::string &value)
 	{
 		if (std::ranges::find(words, word) == words.end())
 			refuse(fmt::format("{} is not a keyword of layouts; these are {}.{}", readable(word),
@@ -70,7 +70,7 @@ private:
 		if (layout_.boxes.empty())
 			refuse(fmt::format("`{}:` belongs below a `box:`", word));
 		if (word == "at")
-			return put_at(value);
+			return set_position(value);
 		(word == "thread" ? layout_.boxes.back().threads : layout_.boxes.back().processes).push_back(value);
 	}
 
@@ -86,10 +86,10 @@ private:
 		box.row = layout_.boxes.empty() ? 1 : layout_.boxes.back().row;
 		box.column = layout_.boxes.empty() ? 1 : layout_.boxes.back().column + 1;
 		layout_.boxes.push_back(std::move(box));
-		places_.push_back(lines_.where());
+		position_lines_.push_back(lines_.where());
 	}
 
-	void put_at(const std::string &value)
+	void set_position(const std::string &value)
 	{
 		Box &box = layout_.boxes.back();
 		const char *at = value.data(), *const end = at + value.size();
@@ -100,24 +100,24 @@ private:
 		const auto column = std::from_chars(at, end, box.column);
 		if (row.ec != std::errc() || column.ec != std::errc() || column.ptr != end)
 			refuse(fmt::format("{} is not a row and a column, such as `at: 1 2`", readable(value)));
-		places_.back() = lines_.where();
+		position_lines_.back() = lines_.where();
 	}
 
 	// Checks overlaps when all boxes are placed, as `at:` moves boxes.
-	void expect_apart() const
+	void check_overlaps() const
 	{
 		std::map<std::pair<unsigned, unsigned>, const Box *> taken;
 		for (std::size_t i = 0; i < layout_.boxes.size(); ++i) {
 			const Box &box = layout_.boxes[i];
 			if (box.row < 1 || box.column < 1 || box.row > Layout::max_row ||
 			    box.column > Layout::max_column)
-				throw Error("{}: rows are from 1 to {}, and columns from 1 to {}", places_[i],
+				throw Error("{}: rows are from 1 to {}, and columns from 1 to {}", position_lines_[i],
 					    Layout::max_row, Layout::max_column);
 			const auto [other, is_free] = taken.try_emplace({box.row, box.column}, &box);
 			if (!is_free)
 				throw Error("{}: row {}, column {} has the box {} already; write `at:` with another "
 					    "row or column",
-					    places_[i], box.row, box.column, readable(other->second->name));
+					    position_lines_[i], box.row, box.column, readable(other->second->name));
 		}
 	}
 
@@ -129,7 +129,7 @@ private:
 		return static_cast<std::size_t>(found - layout_.boxes.begin());
 	}
 
-	std::size_t box_called(const std::string &name, const std::string &where) const
+	std::size_t box_named(const std::string &name, const std::string &where) const
 	{
 		if (const auto found = find(name))
 			return *found;
@@ -144,17 +144,17 @@ private:
 	Arrow arrow(const std::string &text, const std::string &where) const
 	{
 		const std::string_view all = text;
-		const std::size_t sign = all.find("->");
-		if (sign == std::string_view::npos)
+		const std::size_t arrow_at = all.find("->");
+		if (arrow_at == std::string_view::npos)
 			throw Error("{}: {} is not an arrow such as `producer -> filter`", where, readable(text));
-		std::string_view to = all.substr(sign + 2);
+		std::string_view to = all.substr(arrow_at + 2);
 		Arrow made;
-		made.from = box_called(trimmed(all.substr(0, sign)), where);
+		made.from = box_named(trimmed(all.substr(0, arrow_at)), where);
 		if (const std::size_t by = to.rfind(" by "); by != std::string_view::npos && !find(trimmed(to))) {
 			made.event = trimmed(to.substr(by + 4));
 			to = to.substr(0, by);
 		}
-		made.to = box_called(trimmed(to), where);
+		made.to = box_named(trimmed(to), where);
 		if (made.from == made.to)
 			throw Error("{}: an arrow goes from one box to another one", where);
 		return made;
@@ -164,7 +164,7 @@ private:
 	KeyedLines lines_;
 	Layout layout_;
 	std::vector<ArrowText> arrow_texts_;
-	std::vector<std::string> places_; // for each box, the line that places it
+	std::vector<std::string> position_lines_; // for each box, the line that places it
 };
 
 } // namespace

@@ -65,8 +65,8 @@ void draw_across(Cells &cells, unsigned top, unsigned left, unsigned length, boo
 	cells.line(row, left, length, U'─', look);
 	cells.symbol(row, is_right ? left + length - 1 : left, is_right ? U'→' : U'←', look);
 	for (const double at : traffic.on_the_way) {
-		const auto place = static_cast<unsigned>(at * (length - 1));
-		cells.symbol(row, is_right ? left + place : left + length - 1 - place, U'●', {Colour::cyan, true});
+		const auto offset = static_cast<unsigned>(at * (length - 1));
+		cells.symbol(row, is_right ? left + offset : left + length - 1 - offset, U'●', {Colour::cyan, true});
 	}
 	const std::string count = traffic.text();
 	const auto width = static_cast<unsigned>(std::min<std::size_t>(count.size(), length));
@@ -80,8 +80,8 @@ void draw_down(Cells &cells, unsigned top, unsigned column, bool is_down, const 
 		cells.symbol(top + row, column, U'│', look);
 	cells.symbol(is_down ? top + gap_rows - 1 : top, column, is_down ? U'↓' : U'↑', look);
 	for (const double at : traffic.on_the_way) {
-		const auto place = static_cast<unsigned>(at * gap_rows);
-		cells.symbol(is_down ? top + place : top + gap_rows - 1 - place, column, U'●', {Colour::cyan, true});
+		const auto offset = static_cast<unsigned>(at * gap_rows);
+		cells.symbol(is_down ? top + offset : top + gap_rows - 1 - offset, column, U'●', {Colour::cyan, true});
 	}
 	cells.text(top, column + 2, traffic.text(), {}, 6);
 }

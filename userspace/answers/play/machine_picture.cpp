@@ -23,7 +23,7 @@ std::string ticks_text(std::uint64_t ticks, const View &view)
 	return report::duration_text(view.clock->to_ns(ticks));
 }
 
-void draw_place(Cells &cells, const Scene &scene, const View &view)
+void draw_position(Cells &cells, const Scene &scene, const View &view)
 {
 	const std::string right = fmt::format("{} of {}{}  speed {}{}{}", view.times(scene.time), view.times(view.end),
 					      view.times.unit(), view.speed, *view.state ? "  " : "", view.state);
@@ -31,10 +31,10 @@ void draw_place(Cells &cells, const Scene &scene, const View &view)
 	const unsigned space = cells.columns() > width + 1 ? cells.columns() - width - 1 : 0;
 	cells.text(0, 0, "monitor play " + view.title, heading, space);
 	cells.text(0, cells.columns() > width ? cells.columns() - width : 0, right);
-	const double part = static_cast<double>(scene.time - std::min(scene.time, view.begin)) /
-			    static_cast<double>(std::max<std::uint64_t>(view.end - view.begin, 1));
+	const double share = static_cast<double>(scene.time - std::min(scene.time, view.begin)) /
+			     static_cast<double>(std::max<std::uint64_t>(view.end - view.begin, 1));
 	cells.line(1, 0, cells.columns(), U'─', faint);
-	cells.symbol(1, static_cast<unsigned>(part * (cells.columns() - 1)), U'●', heading);
+	cells.symbol(1, static_cast<unsigned>(share * (cells.columns() - 1)), U'●', heading);
 }
 
 std::string now_text(const SceneCpu &cpu)
@@ -106,13 +106,13 @@ unsigned draw_cpus(Cells &cells, unsigned row, unsigned rows, const Scene &scene
 }
 
 // When a thread was last active, as far as known.
-std::uint64_t active(const SceneThread &thread, const Scene &scene)
+std::uint64_t last_active(const SceneThread &thread, const Scene &scene)
 {
 	return thread.state == State::running ? scene.time + 1 : thread.state == State::unknown ? 0 : thread.since;
 }
 
 // The most recently active threads, sorted by number.
-std::vector<const SceneThread *> chosen(const Scene &scene, const View &view, std::size_t count, std::size_t &all)
+std::vector<const SceneThread *> most_recent(const Scene &scene, const View &view, std::size_t count, std::size_t &all)
 {
 	std::vector<const SceneThread *> threads;
 	for (const SceneThread &thread : scene.threads)
@@ -121,7 +121,7 @@ std::vector<const SceneThread *> chosen(const Scene &scene, const View &view, st
 	all = threads.size();
 	count = std::min(count, all);
 	const auto rank = [&](const SceneThread *thread) {
-		return std::tuple(view.marked != thread->tid, ~active(*thread, scene), thread->tid);
+		return std::tuple(view.marked != thread->tid, ~last_active(*thread, scene), thread->tid);
 	};
 	const auto last = threads.begin() + static_cast<std::ptrdiff_t>(count);
 	std::ranges::partial_sort(threads, last, {}, rank);
@@ -134,7 +134,7 @@ void draw_threads(Cells &cells, unsigned row, unsigned rows, const Scene &scene,
 		  std::vector<std::int32_t> &listed)
 {
 	std::size_t all = 0;
-	const auto threads = chosen(scene, view, rows, all);
+	const auto threads = most_recent(scene, view, rows, all);
 	const unsigned after = cells.text(row, 1, "threads", heading);
 	if (all > threads.size())
 		cells.text(row, after + 1, fmt::format("the {} last active of {}", threads.size(), all), faint);
@@ -255,7 +255,7 @@ Shown draw(const Scene &scene, const View &view, unsigned rows, unsigned columns
 	shown.cpus = std::min(static_cast<unsigned>(scene.cpus.size()), for_cpus);
 	View scrolled = view;
 	scrolled.first_cpu = std::min(view.first_cpu, static_cast<unsigned>(scene.cpus.size()) - shown.cpus);
-	draw_place(cells, scene, view);
+	draw_position(cells, scene, view);
 	unsigned row = draw_cpus(cells, 2, shown.cpus, scene, scrolled);
 	const unsigned last = cells.rows() - messages - 2; // of the messages' heading
 	if (view.layout)

@@ -42,7 +42,7 @@ Play::Play(Player &player, View view, Speed speed, std::uint64_t time, bool is_u
 	scene_.step = player_.step();
 }
 
-void Play::take_scene()
+void Play::update_scene()
 {
 	scene_ = player_.scene();
 	if (std::exchange(was_finding_, false) && player_.has_found_none())
@@ -55,7 +55,7 @@ bool Play::work()
 	if (!player_.is_working())
 		return false;
 	if (player_.work(events_at_once))
-		take_scene();
+		update_scene();
 	return player_.is_working();
 }
 
@@ -241,7 +241,7 @@ bool Play::press(const KeyPress &key)
 			was_finding_ = false;
 			is_paused_ = true;
 			player_.cancel();
-			take_scene();
+			update_scene();
 		} else {
 			view_.marked.reset();
 		}

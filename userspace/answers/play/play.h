@@ -16,7 +16,7 @@ namespace monitor::play {
 using terminal::Cells;
 using terminal::KeyPress;
 
-class Play final : public terminal::Showing {
+class Play final : public terminal::InteractiveView {
 public:
 	// `view`: its constant parts, such as clock and layout, which must outlive it, as must the player. Starts
 	// paused, at this time.
@@ -41,7 +41,7 @@ private:
 	void move_mark(int by);
 	void scroll(int by);
 	void mark_next(const std::string &wanted);
-	void take_scene();
+	void update_scene();
 	std::string note() const;
 	Cells draw_help(unsigned rows, unsigned columns) const;
 

@@ -111,11 +111,11 @@ void Player::find_previous(std::optional<std::int32_t> tid)
 	has_found_ = has_found_none_ = false;
 	search_to_ = time_;
 	state_ = State::finding_previous;
-	go_back_to_find();
+	restart_search();
 }
 
 // Searches from the last checkpoint before the searched range up to that range.
-void Player::go_back_to_find()
+void Player::restart_search()
 {
 	const Checkpoint *checkpoint = search_to_ > 0 ? checkpoints_.before(search_to_ - 1) : nullptr;
 	search_from_ = checkpoint ? checkpoint->time : 0;
@@ -161,7 +161,7 @@ bool Player::is_wanted() const
 void Player::fold_item()
 {
 	const std::uint64_t time = pull_->time();
-	if (time > folded_to_ && checkpoints_.wants(since_checkpoint_, time)) {
+	if (time > folded_to_ && checkpoints_.is_due(since_checkpoint_, time)) {
 		fold_->pass(time - 1);
 		checkpoints_.add(time, *fold_, *placement_, *recent_);
 		since_checkpoint_ = 0;
@@ -221,24 +221,24 @@ bool Player::step_finding()
 	const std::uint64_t time = pull_->time();
 	const bool is_within = time >= begin() && (!is_forwards || time > time_);
 	const bool is_event = item_ == Item::event;
-	bool concerned = is_within && is_event && is_wanted();
+	bool is_match = is_within && is_event && is_wanted();
 	fold_item();
-	concerned = concerned || (is_within && is_event && is_wanted());
+	is_match = is_match || (is_within && is_event && is_wanted());
 	item_ = pull_->next();
-	if (concerned) {
+	if (is_match) {
 		has_found_ = true;
 		found_at_ = time;
 	}
-	return !(is_forwards && concerned);
+	return !(is_forwards && is_match);
 }
 
-void Player::found()
+void Player::end_search()
 {
 	if (has_found_)
 		return go_to(found_at_, step_);
 	if (state_ == State::finding_previous && search_from_ > begin()) {
 		search_to_ = search_from_;
-		return go_back_to_find();
+		return restart_search();
 	}
 	has_found_none_ = true;
 	go_to(time_, step_);
@@ -251,7 +251,7 @@ bool Player::work(std::uint64_t events)
 			if (!step_moving())
 				state_ = State::idle;
 		} else if (!step_finding()) {
-			found();
+			end_search();
 		}
 	}
 	return state_ == State::idle;

@@ -73,8 +73,8 @@ private:
 	void fold_item();
 	bool is_wanted() const;
 	void sample();
-	void go_back_to_find();
-	void found();
+	void restart_search();
+	void end_search();
 	bool step_moving();
 	bool step_finding();
 

@@ -18,13 +18,19 @@ public:
 	Speed faster() const;
 	Speed slower() const;
 	// Trace time between frames, at least 1.
-	std::uint64_t step_ns() const { return frame_ns * times_ / parts_ > 0 ? frame_ns * times_ / parts_ : 1; }
+	std::uint64_t step_ns() const
+	{
+		return frame_ns * numerator_ / denominator_ > 0 ? frame_ns * numerator_ / denominator_ : 1;
+	}
 	std::string text() const;
 
 private:
-	constexpr Speed(std::uint64_t times, std::uint64_t parts) : times_(times), parts_(parts) {}
+	constexpr Speed(std::uint64_t numerator, std::uint64_t denominator)
+	    : numerator_(numerator), denominator_(denominator)
+	{
+	}
 
-	std::uint64_t times_, parts_; // one of them is 1
+	std::uint64_t numerator_, denominator_; // one of them is 1
 };
 
 } // namespace monitor::play

@@ -113,11 +113,11 @@ public:
 	struct Input {
 		std::optional<KeyPress> key;
 		bool is_new_size = false;
-		bool is_gone = false; // the terminal
+		bool is_hung_up = false; // the terminal
 	};
-	static Input wait(std::chrono::milliseconds at_most)
+	static Input wait(std::chrono::milliseconds timeout)
 	{
-		::timeout(static_cast<int>(at_most.count()));
+		::timeout(static_cast<int>(timeout.count()));
 		wint_t code = 0;
 		const int got = ::get_wch(&code);
 		Input input;
@@ -126,7 +126,7 @@ public:
 		else if (got != ERR)
 			input.key = key_of(code, got == KEY_CODE_YES);
 		else
-			input.is_gone = is_hung_up();
+			input.is_hung_up = is_terminal_hung_up();
 		return input;
 	}
 
@@ -144,7 +144,7 @@ private:
 		::mvadd_wch(static_cast<int>(row), static_cast<int>(column), &character);
 	}
 
-	static bool is_hung_up()
+	static bool is_terminal_hung_up()
 	{
 		pollfd input = {STDIN_FILENO, POLLIN, 0};
 		return ::poll(&input, 1, 0) == 1 && (input.revents & (POLLHUP | POLLERR | POLLNVAL));
@@ -178,34 +178,34 @@ private:
 };
 
 // Between frames: continues pending work for a moment, then reads keys.
-Screen::Input work_or_wait(Showing &showing, Clock::time_point next_frame)
+Screen::Input work_or_wait(InteractiveView &view, Clock::time_point next_frame)
 {
-	while (showing.work())
+	while (view.work())
 		if (Clock::now() >= next_frame)
 			return Screen::wait(std::chrono::milliseconds(0));
 	const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_frame - Clock::now());
-	return Screen::wait(showing.is_still() ? max_wait : std::clamp(left, std::chrono::milliseconds(0), max_wait));
+	return Screen::wait(view.is_still() ? max_wait : std::clamp(left, std::chrono::milliseconds(0), max_wait));
 }
 
 } // namespace
 
-int show(Showing &showing, std::chrono::nanoseconds frame_time, const std::string &instead)
+int show(InteractiveView &view, std::chrono::nanoseconds frame_time, const std::string &instead)
 {
 	ending_signal = 0;
 	const EndingSignals signals;
 	Screen screen(instead);
 	auto next_frame = Clock::now() + frame_time;
 	bool is_changed = true;
-	while (ending_signal == 0 && !showing.is_over()) {
+	while (ending_signal == 0 && !view.is_over()) {
 		if (is_changed)
-			screen.show(showing.draw(Screen::rows(), Screen::columns()));
-		const bool was_working = showing.is_working();
-		const Screen::Input input = work_or_wait(showing, next_frame);
-		if (input.is_gone || (input.key && !showing.press(*input.key)))
+			screen.show(view.draw(Screen::rows(), Screen::columns()));
+		const bool was_working = view.is_working();
+		const Screen::Input input = work_or_wait(view, next_frame);
+		if (input.is_hung_up || (input.key && !view.press(*input.key)))
 			break;
 		is_changed = input.key || input.is_new_size || was_working;
 		if (Clock::now() >= next_frame) {
-			is_changed |= showing.tick();
+			is_changed |= view.tick();
 			next_frame += frame_time;
 			if (Clock::now() > next_frame)
 				next_frame = Clock::now() + frame_time;

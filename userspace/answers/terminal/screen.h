@@ -32,9 +32,9 @@ struct KeyPress {
 };
 
 // Something interactive to show. Called by one thread; tests press keys themselves.
-class Showing {
+class InteractiveView {
 public:
-	virtual ~Showing() = default;
+	virtual ~InteractiveView() = default;
 	virtual Cells draw(unsigned rows, unsigned columns) = 0;
 	// False: quit.
 	virtual bool press(const KeyPress &key) = 0;
@@ -52,6 +52,6 @@ public:
 // Runs until a key or a signal ends it; then restores the terminal. `instead`: what the user can do without a suitable
 // terminal, such as "--frame prints a frame as text". Returns the signal (SIGINT, SIGTERM, SIGHUP), or 0. Throws Error:
 // this build has no screen, or the terminal is not suitable.
-int show(Showing &showing, std::chrono::nanoseconds frame_time, const std::string &instead);
+int show(InteractiveView &view, std::chrono::nanoseconds frame_time, const std::string &instead);
 
 } // namespace monitor::terminal

@@ -5,7 +5,7 @@
 
 namespace monitor::terminal {
 
-int show(Showing &, std::chrono::nanoseconds, const std::string &instead)
+int show(InteractiveView &, std::chrono::nanoseconds, const std::string &instead)
 {
 	throw Error("this build shows nothing on a screen: it needs a build with ncurses (libncurses-dev, cmake "
 		    "-DMONITOR_SCREEN=ON); " +

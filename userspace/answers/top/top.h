@@ -27,7 +27,7 @@ struct Status {
 	bool is_over = false;   // the recording has ended
 };
 
-class Top final : public terminal::Showing {
+class Top final : public terminal::InteractiveView {
 public:
 	struct RefreshSource {
 		// The newest refresh after this number; null: there is none.
