@@ -29,7 +29,7 @@ Model parse(const std::string &text, const std::string &samples = "")
 	return model;
 }
 
-std::string refusal(const Model &model, const Wanted &wanted)
+std::string refusal(const Model &model, const ChangeOptions &wanted)
 {
 	try {
 		predict(model, changes_of(wanted, model), {});
@@ -58,7 +58,7 @@ Model recorded(int recordings)
 TEST_CASE("predict: changes as they are written")
 {
 	const Model model = parse("cpus 2\nrole workers 2: { cpu squeeze 1us; cpu \"a=b\" 1us }\nrole w: { cpu 1us }");
-	const auto text = [&](const Wanted &wanted) {
+	const auto text = [&](const ChangeOptions &wanted) {
 		std::string all;
 		for (const auto &change : changes_of(wanted, model))
 			all += text_of(change) + "; ";
@@ -69,7 +69,7 @@ TEST_CASE("predict: changes as they are written")
 	CHECK(text({{"a=b=0.5", "squeeze=3"}, {}, 0, ""}) == "a=b 0.5x, squeeze 3x; ");
 	CHECK(text({{}, {}, 4, "workers=2..3"}) == "4 CPUs, workers 2 threads; 4 CPUs, workers 3 threads; ");
 	CHECK(text({{}, {}, 0, "workers=7"}) == "workers 7 threads; ");
-	const auto wrong = [&](const Wanted &wanted) { return refusal(model, wanted); };
+	const auto wrong = [&](const ChangeOptions &wanted) { return refusal(model, wanted); };
 	CHECK_THAT(wrong({{"squeez=2"}, {}, 0, ""}), Contains("no activity squeez.") && Contains("squeeze"));
 	CHECK_THAT(wrong({{"squeeze"}, {}, 0, ""}), Contains("ACTIVITY=K is expected"));
 	for (const char *const bad : {"squeeze=0", "squeeze=-1", "squeeze=x", "squeeze=nan", "squeeze=2x", "squeeze="})

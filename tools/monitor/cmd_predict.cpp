@@ -28,7 +28,7 @@ namespace {
 
 struct PredictArguments {
 	std::vector<std::string> inputs, comms;
-	predict::Wanted wanted;
+	predict::ChangeOptions wanted;
 	predict::Settings settings;
 	PlotArguments plot;
 	bool json = false;
@@ -90,7 +90,7 @@ void add_predict(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("predict", "how long would the program take if it were changed?");
 	auto arguments = std::make_shared<PredictArguments>();
-	predict::Wanted &wanted = arguments->wanted;
+	predict::ChangeOptions &wanted = arguments->wanted;
 	add_option(*command, "input", "MODEL|DIR...", arguments->inputs,
 		   "a model (monitor model), or recordings of one program, from which one is made")
 	    ->required()

@@ -34,8 +34,8 @@ struct Assignment {
 };
 
 // Split at the last '=': a name may contain one.
-Assignment assignment(const std::string &text, const std::vector<std::string> &known, const char *what,
-		      const char *option, const char *form)
+Assignment parse_assignment(const std::string &text, const std::vector<std::string> &known, const char *what,
+			    const char *option, const char *form)
 {
 	const std::size_t equals = text.rfind('=');
 	if (equals == std::string::npos || equals == 0)
@@ -57,7 +57,7 @@ std::optional<std::uint32_t> number_of_threads(std::string_view text)
 	return number;
 }
 
-double factor(const Assignment &given)
+double parse_factor(const Assignment &given)
 {
 	double factor = 0;
 	const char *const last = given.value.data() + given.value.size();
@@ -72,7 +72,7 @@ std::vector<simulation::Change> swept(const std::string &sweep, const simulation
 				      const std::vector<std::string> &roles)
 {
 	constexpr const char *form = "ROLE=FROM..TO";
-	const Assignment given = assignment(sweep, roles, "role", "--sweep", form);
+	const Assignment given = parse_assignment(sweep, roles, "role", "--sweep", form);
 	const std::size_t dots = given.value.find("..");
 	const auto from = number_of_threads(std::string_view(given.value).substr(0, dots));
 	const auto to =
@@ -92,16 +92,16 @@ std::vector<simulation::Change> swept(const std::string &sweep, const simulation
 
 } // namespace
 
-std::vector<simulation::Change> changes_of(const Wanted &wanted, const model::Model &model)
+std::vector<simulation::Change> changes_of(const ChangeOptions &wanted, const model::Model &model)
 {
 	simulation::Change change;
 	const std::vector<std::string> activities = model::activities_of(model), roles = roles_of(model);
 	for (const std::string &text : wanted.faster) {
-		const Assignment given = assignment(text, activities, "activity", "--faster", "ACTIVITY=K");
-		change.faster[given.name] = factor(given);
+		const Assignment given = parse_assignment(text, activities, "activity", "--faster", "ACTIVITY=K");
+		change.faster[given.name] = parse_factor(given);
 	}
 	for (const std::string &text : wanted.threads) {
-		const Assignment given = assignment(text, roles, "role", "--threads", "ROLE=N");
+		const Assignment given = parse_assignment(text, roles, "role", "--threads", "ROLE=N");
 		const auto number = number_of_threads(given.value);
 		if (!number)
 			throw Error("--threads {}: a number of threads is from 1 to {}.", readable(text),

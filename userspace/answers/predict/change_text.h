@@ -9,7 +9,7 @@
 
 namespace monitor::predict {
 
-struct Wanted {
+struct ChangeOptions {
 	std::vector<std::string> faster;  // "ACTIVITY=K"
 	std::vector<std::string> threads; // "ROLE=N"
 	std::uint32_t cpus = 0;           // 0: as in the model
@@ -18,7 +18,7 @@ struct Wanted {
 
 // One change, or with a sweep one for each number of threads; none if nothing is wanted. Throws Error if something is
 // not in the model, or is not a number.
-std::vector<simulation::Change> changes_of(const Wanted &wanted, const model::Model &model);
+std::vector<simulation::Change> changes_of(const ChangeOptions &wanted, const model::Model &model);
 
 // "1 CPU, workers 4 threads, squeeze 2x"
 std::string text_of(const simulation::Change &change);

@@ -21,7 +21,7 @@ using simulation::Change;
 using simulation::Replayed;
 
 constexpr std::size_t max_draws = 100, min_draws = 3;
-constexpr double in_interval = 0.9, large_bias = 0.25;
+constexpr double coverage = 0.9, large_bias = 0.25;
 
 // As a share of the mean.
 double relative_deviation(const std::vector<double> &values)
@@ -39,11 +39,11 @@ double t_quantile(std::size_t degrees)
 	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
 }
 
-// Contains one more draw with the probability in_interval: by rank, or by Student's t if there are too few draws.
+// Contains one more draw with the probability `coverage`: by rank, or by Student's t if there are too few draws.
 std::pair<double, double> interval_of(std::vector<double> draws)
 {
 	const std::size_t number = draws.size();
-	const auto rank = static_cast<std::size_t>((1 - in_interval) / 2 * static_cast<double>(number + 1));
+	const auto rank = static_cast<std::size_t>((1 - coverage) / 2 * static_cast<double>(number + 1));
 	if (rank == 0) {
 		const double mean = sample_mean(draws), half = t_quantile(number - 1) * sample_deviation(draws) *
 							       std::sqrt(1 + 1 / static_cast<double>(number));
@@ -54,7 +54,7 @@ std::pair<double, double> interval_of(std::vector<double> draws)
 }
 
 // Speed-up and interval are relative to it, so 0 is an error.
-double some_time(double ns, const Change &change)
+double expect_positive(double ns, const Change &change)
 {
 	if (ns > 0)
 		return ns;
@@ -125,7 +125,7 @@ private:
 		return made;
 	}
 
-	Estimate named(const Change &change) const
+	Estimate new_estimate(const Change &change) const
 	{
 		Estimate made;
 		made.change = text_of(change);
@@ -135,19 +135,19 @@ private:
 
 	Estimate numeric(const Change &change) const
 	{
-		Estimate made = named(change);
+		Estimate made = new_estimate(change);
 		const auto distribution = simulation::elapsed_distribution(model_, change);
-		made.elapsed_ns = some_time(distribution.mean(), change);
-		made.low_ns = distribution.quantile((1 - in_interval) / 2);
-		made.high_ns = distribution.quantile((1 + in_interval) / 2);
+		made.elapsed_ns = expect_positive(distribution.mean(), change);
+		made.low_ns = distribution.quantile((1 - coverage) / 2);
+		made.high_ns = distribution.quantile((1 + coverage) / 2);
 		return made;
 	}
 
 	Estimate estimate(const Change &change, const std::vector<Replayed> &replayed) const
 	{
-		Estimate made = named(change);
+		Estimate made = new_estimate(change);
 		const std::vector<double> elapsed = elapsed_of(replayed);
-		made.elapsed_ns = some_time(sample_mean(elapsed), change);
+		made.elapsed_ns = expect_positive(sample_mean(elapsed), change);
 		made.limit = replayed.front().limit;
 		if (recorded_.size() >= min_recordings) {
 			const double half = made.elapsed_ns * half_width(elapsed);

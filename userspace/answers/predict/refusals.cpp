@@ -47,7 +47,7 @@ double error_of_mean(const std::vector<double> &values)
 }
 
 // How many times as long the activity takes if another thread had the lock before; 1: no significant difference.
-double times_as_long(const simulation::LockedActivity &activity)
+double slowdown_of(const simulation::LockedActivity &activity)
 {
 	if (std::min(activity.after_itself.size(), activity.after_others.size()) < min_each)
 		return 1;
@@ -90,24 +90,24 @@ std::map<std::string, simulation::LockedActivity> locked_activities(const std::v
 	return all;
 }
 
-[[noreturn]] void refuse(const std::string &activity, double times, const char *of_what)
+[[noreturn]] void refuse(const std::string &activity, double slowdown, const char *of_what)
 {
 	throw model::Refused(
 	    fmt::format("`{}` takes {:.0f} % longer after another thread's: its time for another number of {} is "
 			"not in this recording; record with that number, too.",
-			printable(activity), 100 * (times - 1), of_what));
+			printable(activity), 100 * (slowdown - 1), of_what));
 }
 
 void refuse_moving_data(const model::Model &model, const std::vector<Change> &changes,
 			const std::vector<simulation::Replayed> &replays)
 {
 	for (const auto &[name, locked] : locked_activities(replays)) {
-		const double times = times_as_long(locked);
+		const double slowdown = slowdown_of(locked);
 		for (const Change &change : changes) {
-			if (times > 1 && changes_threads_of(model, change, name))
-				refuse(name, times, "threads");
-			if (times > 1 && change.cpus == 1 && model.cpus > 1)
-				refuse(name, times, "CPUs");
+			if (slowdown > 1 && changes_threads_of(model, change, name))
+				refuse(name, slowdown, "threads");
+			if (slowdown > 1 && change.cpus == 1 && model.cpus > 1)
+				refuse(name, slowdown, "CPUs");
 		}
 	}
 }
