@@ -212,7 +212,7 @@ TEST_CASE("frequencies: nothing is measured across a loss, partitions merged are
 		const auto steps = random_steps(random, 20 + random() % 300);
 		std::vector<StreamWriter> writers;
 		trace::Trace trace = trace_of(steps, writers);
-		const statistics::Names names(trace.description());
+		const statistics::ClassNames names(trace.description());
 		const activities::Keys by(i % 2 ? std::vector<std::string>{"key"} : std::vector<std::string>{},
 					  trace.description(), trace.begin_time(), "--by");
 		std::map<std::pair<unsigned, unsigned>, activities::Distribution> expected;

@@ -222,7 +222,7 @@ ThreadTable threads_of(trace::Trace &trace, const Question &question)
 
 void print_counts(trace::Trace &trace, const StatArguments &arguments, const Question &question, Charts &charts)
 {
-	const Names names(trace.description());
+	const ClassNames names(trace.description());
 	const auto found = survey(trace, question, [&names] { return Counts(names); });
 	print_figures(report::counts_table(found.fold, trace.description(), wall_ns(trace, question.range)), arguments,
 		      "count", charts);
@@ -246,7 +246,7 @@ void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Ques
 	// the time between events of a process cannot be derived from those of its threads
 	const ThreadTable threads = by.has_processes() ? threads_of(trace, question) : ThreadTable();
 	by.set_threads(threads);
-	const Names names(trace.description());
+	const ClassNames names(trace.description());
 	const auto found = survey(trace, question, [&] { return Frequencies(names, by); });
 	print_rows(report::frequencies_table(found.fold, trace.description(), by.names(), found.threads,
 					     wall_ns(trace, question.range)),

@@ -16,7 +16,7 @@ namespace monitor::statistics {
 
 class Counts {
 public:
-	explicit Counts(const Names &names) : names_(&names), counts_(names.size()) {}
+	explicit Counts(const ClassNames &names) : names_(&names), counts_(names.size()) {}
 	void event(const trace::Event &event, const filter::Running &) { ++counts_[event.cls->index]; }
 	void gap(std::uint64_t) {}
 	void merge(const Counts &later)
@@ -29,12 +29,12 @@ public:
 	{
 		std::vector<std::uint64_t> sums(counts_.size());
 		for (std::uint32_t i = 0; i < counts_.size(); ++i)
-			sums[names_->of(i)] += counts_[i];
+			sums[names_->first_of(i)] += counts_[i];
 		return sums;
 	}
 
 private:
-	const Names *names_;
+	const ClassNames *names_;
 	std::vector<std::uint64_t> counts_;
 };
 

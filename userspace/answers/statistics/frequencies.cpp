@@ -3,14 +3,14 @@
 
 namespace monitor::statistics {
 
-Names::Names(const trace::Description &description)
+ClassNames::ClassNames(const trace::Description &description)
 {
 	std::unordered_map<std::string_view, std::uint32_t> seen;
 	for (const auto &cls : description.classes())
 		first_.push_back(seen.emplace(cls->name, cls->index).first->second);
 }
 
-Frequencies::Group *Frequencies::keyed(const trace::Event &event, const filter::Running &running)
+Frequencies::Group *Frequencies::group_of_key(const trace::Event &event, const filter::Running &running)
 {
 	const std::uint32_t name = (*names_)[*event.cls];
 	key_.assign(reinterpret_cast<const char *>(&name), sizeof name);

@@ -19,12 +19,12 @@
 namespace monitor::statistics {
 
 // Classes of one name, such as the short and the long form of a token, are counted together.
-class Names {
+class ClassNames {
 public:
-	explicit Names(const trace::Description &description);
+	explicit ClassNames(const trace::Description &description);
 	// The index of the first class with the same name.
 	std::uint32_t operator[](const trace::EventClass &cls) const { return first_[cls.index]; }
-	std::uint32_t of(std::uint32_t index) const { return first_[index]; }
+	std::uint32_t first_of(std::uint32_t index) const { return first_[index]; }
 	std::size_t size() const { return first_.size(); }
 
 private:
@@ -43,14 +43,14 @@ public:
 	};
 
 	// Both must outlive this.
-	Frequencies(const Names &names, const activities::Keys &by)
+	Frequencies(const ClassNames &names, const activities::Keys &by)
 	    : names_(&names), by_(&by), plain_(by.empty() ? names.size() : 0)
 	{
 	}
 
 	void event(const trace::Event &event, const filter::Running &running)
 	{
-		if (Group *group = by_->empty() ? &plain_[(*names_)[*event.cls]] : keyed(event, running))
+		if (Group *group = by_->empty() ? &plain_[(*names_)[*event.cls]] : group_of_key(event, running))
 			add(*group, event.time);
 		gaps_ += event.time < lossy_until_;
 	}
@@ -88,9 +88,9 @@ private:
 		group.last_gaps = gaps_;
 	}
 	void merge(Group &group, const Group &later) const;
-	Group *keyed(const trace::Event &event, const filter::Running &running);
+	Group *group_of_key(const trace::Event &event, const filter::Running &running);
 
-	const Names *names_;
+	const ClassNames *names_;
 	const activities::Keys *by_;
 	std::vector<Group> plain_; // by class index, without keys
 	std::unordered_map<std::string, Keyed> keyed_;

@@ -36,7 +36,7 @@ struct Hidden {
 };
 
 // What a reader of a partition needs to know about threads.
-struct WhoRuns {
+struct ThreadNeeds {
 	trace::Threads *threads = nullptr; // initially empty; nullptr: running threads are not needed
 	const std::vector<Hidden> *hidden = nullptr;
 	bool by_name = false; // reads everything before the partition, for the names of threads
@@ -45,14 +45,14 @@ struct WhoRuns {
 // Reads one partition. Calls on_event(const Event &, running thread) for its events, and on_gap(const StreamInfo &,
 // const Gap &) for its gaps and for earlier ones that extend into it.
 template <class OnEvent, class OnGap>
-void read_partition(const trace::Trace &trace, trace::TimeRange partition, const WhoRuns &who,
+void read_partition(const trace::Trace &trace, trace::TimeRange partition, const ThreadNeeds &needs,
 		    trace::Problems &problems, OnEvent &&on_event, OnGap &&on_gap)
 {
 	using trace::Cursor;
-	trace::Threads *const threads = who.threads;
-	const std::uint64_t known_from = who.by_name ? 0 : partition.from;
+	trace::Threads *const threads = needs.threads;
+	const std::uint64_t known_from = needs.by_name ? 0 : partition.from;
 	if (threads)
-		for (const Hidden &each : *who.hidden)
+		for (const Hidden &each : *needs.hidden)
 			if (each.time < known_from)
 				threads->hide(each.tid, each.machine);
 	trace::MergedCursors cursors(trace, problems, [&](Cursor &cursor) {
@@ -60,7 +60,7 @@ void read_partition(const trace::Trace &trace, trace::TimeRange partition, const
 		const bool has_lead = threads && !stream.is_foreign() && !stream.info().is_recorder();
 		cursor.start(has_lead ? lead_time(trace, stream, known_from) : known_from);
 	});
-	bool is_before = threads != nullptr && !who.by_name;
+	bool is_before = threads != nullptr && !needs.by_name;
 	const auto visit = [&](const trace::Event &event) {
 		if (is_before && event.time >= partition.from) {
 			is_before = false;

@@ -50,10 +50,10 @@ RecorderThreads threads_of_recorder(const trace::Trace &trace, const ThreadField
 	return reported;
 }
 
-std::vector<trace::TimeRange> parts_of(const trace::Trace &trace, const Question &question,
-				       const trace::TimeRange &range)
+std::vector<trace::TimeRange> partitions_for(const trace::Trace &trace, const Question &question,
+					     const trace::TimeRange &range)
 {
-	if (asks_for_names(question) ||
+	if (needs_thread_names(question) ||
 	    (needs_current_thread(question) && trace.is_generic_ctf() && trace::Threads(trace).relies_on_switches()))
 		return {range};
 	return partitions(trace, range, question.partition_bytes);

@@ -76,14 +76,14 @@ inline bool needs_current_thread(const Question &question)
 	       (question.filter && question.filter->needs_threads());
 }
 
-inline bool asks_for_names(const Question &question)
+inline bool needs_thread_names(const Question &question)
 {
 	return question.needs_names || (question.filter && question.filter->needs_names());
 }
 
 // Partitions of `range`; a single one if several would give a different result.
-std::vector<trace::TimeRange> parts_of(const trace::Trace &trace, const Question &question,
-				       const trace::TimeRange &range);
+std::vector<trace::TimeRange> partitions_for(const trace::Trace &trace, const Question &question,
+					     const trace::TimeRange &range);
 
 template <class Fold>
 void survey_partition(const trace::Trace &trace, const Question &question, const ThreadFields &thread_fields,
@@ -108,7 +108,7 @@ void survey_partition(const trace::Trace &trace, const Question &question, const
 		return;
 	}
 	read_partition(
-	    trace, partition, {threads ? &*threads : nullptr, &reported.hidden, asks_for_names(question)},
+	    trace, partition, {threads ? &*threads : nullptr, &reported.hidden, needs_thread_names(question)},
 	    surveyed.problems,
 	    [&](const trace::Event &event, std::int64_t tid) {
 		    const filter::Running running{tid, threads ? &*threads : nullptr};
@@ -134,9 +134,9 @@ template <class MakeFold> auto survey(trace::Trace &trace, const Question &quest
 	const ThreadFields thread_fields(trace.description());
 	std::vector<trace::TimeRange> parts;
 	if (question.lead_from < question.range.from)
-		parts = parts_of(trace, question, {question.lead_from, question.range.from - 1});
+		parts = partitions_for(trace, question, {question.lead_from, question.range.from - 1});
 	const std::size_t leading = parts.size();
-	std::ranges::copy(parts_of(trace, question, question.range), std::back_inserter(parts));
+	std::ranges::copy(partitions_for(trace, question, question.range), std::back_inserter(parts));
 	const RecorderThreads reported =
 	    needs_current_thread(question) ? threads_of_recorder(trace, thread_fields) : RecorderThreads();
 	Surveyed<Fold> all{make_fold(), reported.threads, {}, {}};
