@@ -8,7 +8,7 @@ namespace monitor::query {
 namespace {
 
 // Columns that finished() sets.
-enum More : std::size_t {
+enum FinishedColumn : std::size_t {
 	begin_ns = 7,
 	duration_ns = 9,
 	result = 11,
@@ -64,12 +64,12 @@ void ActivityCursor::next()
 // Folds until an activity has ended.
 void ActivityCursor::fold_more()
 {
-	constexpr std::uint64_t between = 4096;
+	constexpr std::uint64_t check_interval = 4096;
 	while (rows_.empty() && !is_finished_) {
 		switch (pull_->next()) {
 		case trace::Cursor::Item::event:
 			fold_->event(pull_->event());
-			if (++context_.events_decoded % between == 0 && context_.interrupted)
+			if (++context_.events_decoded % check_interval == 0 && context_.interrupted)
 				throw Interrupted();
 			break;
 		case trace::Cursor::Item::gap: {
@@ -159,9 +159,9 @@ void ActivityCursor::finished(const activities::Finished &activity)
 		return;
 	}
 	add_shares(activity.span, rows_.back());
-	const activities::Argument &of = *activity.argument;
-	if (const std::string text = of.text(); of.has_value)
-		rows_.back()[argument] = text.empty() ? std::to_string(of.number) : text;
+	const activities::Argument &given = *activity.argument;
+	if (const std::string text = given.text(); given.has_value)
+		rows_.back()[argument] = text.empty() ? std::to_string(given.number) : text;
 }
 
 } // namespace monitor::query

@@ -20,7 +20,7 @@ const Checkpoints::State *Checkpoints::before(std::uint64_t time) const
 	return after == states_.begin() ? nullptr : &*(after - 1);
 }
 
-void Checkpoints::offer(std::uint64_t time, const trace::Threads &threads)
+void Checkpoints::add(std::uint64_t time, const trace::Threads &threads)
 {
 	states_.push_back({time, threads});
 	bytes_ += size_of(threads);

@@ -23,15 +23,15 @@ public:
 		trace::Threads threads;
 	};
 
-	// The last state at or before this time, or nullptr. Valid until the next offer().
+	// The last state at or before this time, or nullptr. Valid until the next add().
 	const State *before(std::uint64_t time) const;
 
-	// Whether to save the state of a scan this many events after its start or its last offer.
-	bool wants(std::uint64_t events, std::uint64_t time) const
+	// Whether to save the state of a scan this many events after its start or its last add().
+	bool is_due(std::uint64_t events, std::uint64_t time) const
 	{
 		return events >= spacing_ && (states_.empty() || time > states_.back().time);
 	}
-	void offer(std::uint64_t time, const trace::Threads &threads);
+	void add(std::uint64_t time, const trace::Threads &threads);
 
 private:
 	static constexpr std::size_t max_bytes = 32u << 20;

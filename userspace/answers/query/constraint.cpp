@@ -8,68 +8,68 @@ namespace monitor::query {
 namespace {
 
 // Reals up to here convert to integers exactly.
-constexpr double exact = 4e18;
+constexpr double max_exact = 4e18;
 
-Constraint none(Type type)
+Constraint accept_nothing(Type type)
 {
-	Constraint test;
-	test.type = type;
-	test.first = highest;
-	test.last = lowest;
-	test.least = test.greatest = std::numeric_limits<double>::quiet_NaN();
-	return test;
+	Constraint constraint;
+	constraint.type = type;
+	constraint.first = highest;
+	constraint.last = lowest;
+	constraint.least = constraint.greatest = std::numeric_limits<double>::quiet_NaN();
+	return constraint;
 }
 
-void bound(Constraint &test, Op op, std::int64_t value)
+void narrow(Constraint &constraint, Op op, std::int64_t value)
 {
 	if ((op == Op::less && value == lowest) || (op == Op::greater && value == highest)) {
-		test = none(test.type);
+		constraint = accept_nothing(constraint.type);
 		return;
 	}
 	if (op == Op::equal || op == Op::greater_equal || op == Op::greater)
-		test.first = op == Op::greater ? value + 1 : value;
+		constraint.first = op == Op::greater ? value + 1 : value;
 	if (op == Op::equal || op == Op::less_equal || op == Op::less)
-		test.last = op == Op::less ? value - 1 : value;
+		constraint.last = op == Op::less ? value - 1 : value;
 }
 
 // Compares an integer with a real that may be between two integers.
-bool bound(Constraint &test, Op op, double value)
+bool narrow(Constraint &constraint, Op op, double value)
 {
-	if (!(std::abs(value) < exact))
+	if (!(std::abs(value) < max_exact))
 		return false;
 	const bool up = op == Op::less || op == Op::greater_equal;
 	if (op == Op::equal && value != std::floor(value))
-		test = none(test.type);
+		constraint = accept_nothing(constraint.type);
 	else
-		bound(test, op, static_cast<std::int64_t>(up ? std::ceil(value) : std::floor(value)));
+		narrow(constraint, op, static_cast<std::int64_t>(up ? std::ceil(value) : std::floor(value)));
 	return true;
 }
 
-bool make_integers(Constraint &test, const std::vector<Value> &values)
+bool make_integers(Constraint &constraint, const std::vector<Value> &values)
 {
-	if (test.op != Op::in) {
+	if (constraint.op != Op::in) {
 		if (const auto *number = std::get_if<std::int64_t>(&values.front()))
-			bound(test, test.op, *number);
+			narrow(constraint, constraint.op, *number);
 		else if (const auto *real = std::get_if<double>(&values.front()))
-			return bound(test, test.op, *real);
+			return narrow(constraint, constraint.op, *real);
 		else
 			return false;
 		return true;
 	}
 	for (const Value &value : values) {
 		if (const auto *number = std::get_if<std::int64_t>(&value))
-			test.integers.push_back(*number);
+			constraint.integers.push_back(*number);
 		else
 			return false;
 	}
-	std::ranges::sort(test.integers);
+	std::ranges::sort(constraint.integers);
 	return true;
 }
 
-bool make_reals(Constraint &test, const std::vector<Value> &values)
+bool make_reals(Constraint &constraint, const std::vector<Value> &values)
 {
 	double value = 0;
-	if (test.op == Op::in)
+	if (constraint.op == Op::in)
 		return false;
 	if (const auto *real = std::get_if<double>(&values.front()))
 		value = *real;
@@ -78,22 +78,22 @@ bool make_reals(Constraint &test, const std::vector<Value> &values)
 		value = static_cast<double>(*number);
 	else
 		return false;
-	if (test.op != Op::less && test.op != Op::less_equal)
-		test.least = value;
-	if (test.op != Op::greater && test.op != Op::greater_equal)
-		test.greatest = value;
+	if (constraint.op != Op::less && constraint.op != Op::less_equal)
+		constraint.least = value;
+	if (constraint.op != Op::greater && constraint.op != Op::greater_equal)
+		constraint.greatest = value;
 	return true;
 }
 
-bool make_texts(Constraint &test, const std::vector<Value> &values)
+bool make_texts(Constraint &constraint, const std::vector<Value> &values)
 {
 	for (const Value &value : values) {
 		const auto *text = std::get_if<std::string>(&value);
 		if (!text)
 			return false;
-		test.texts.push_back(*text);
+		constraint.texts.push_back(*text);
 	}
-	std::ranges::sort(test.texts);
+	std::ranges::sort(constraint.texts);
 	return true;
 }
 
@@ -109,12 +109,12 @@ template <class Match> bool matches(std::string_view value, Match match)
 
 } // namespace
 
-bool Constraint::takes(std::int64_t value) const
+bool Constraint::accepts(std::int64_t value) const
 {
 	return op == Op::in ? std::ranges::binary_search(integers, value) : value >= first && value <= last;
 }
 
-bool Constraint::takes(std::string_view value) const
+bool Constraint::accepts(std::string_view value) const
 {
 	switch (op) {
 	case Op::equal:
@@ -142,17 +142,17 @@ std::optional<Constraint> make_constraint(Type type, Op op, const std::vector<Va
 	for (const Value &value : values)
 		if (!std::holds_alternative<std::monostate>(value))
 			known.push_back(value);
-	Constraint test;
-	test.type = type;
-	test.op = op;
+	Constraint constraint;
+	constraint.type = type;
+	constraint.op = op;
 	if (known.empty())
-		return none(type);
+		return accept_nothing(type);
 	if ((op == Op::glob || op == Op::like) && type != Type::text)
 		return std::nullopt;
-	const bool made = type == Type::integer ? make_integers(test, known)
-			  : type == Type::real  ? make_reals(test, known)
-						: make_texts(test, known);
-	return made ? std::optional(std::move(test)) : std::nullopt;
+	const bool made = type == Type::integer ? make_integers(constraint, known)
+			  : type == Type::real  ? make_reals(constraint, known)
+						: make_texts(constraint, known);
+	return made ? std::optional(std::move(constraint)) : std::nullopt;
 }
 
 } // namespace monitor::query

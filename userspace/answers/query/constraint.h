@@ -30,9 +30,9 @@ struct Constraint {
 	std::vector<std::int64_t> integers; // of `in`, sorted
 	std::vector<std::string> texts;     // sorted
 
-	bool takes(std::int64_t value) const;
-	bool takes(double value) const { return value >= least && value <= greatest; }
-	bool takes(std::string_view value) const;
+	bool accepts(std::int64_t value) const;
+	bool accepts(double value) const { return value >= least && value <= greatest; }
+	bool accepts(std::string_view value) const;
 };
 
 // A column of this type compared with these values (one value unless `op` is `in`). nullopt: cannot be pushed down;

@@ -9,8 +9,8 @@ Context::Context(trace::Trace &opened, const std::optional<std::string> &filter,
     : trace(opened), info(analyze::recording_of(opened)), checkpoints(events_per_checkpoint)
 {
 	if (filter) {
-		only = std::make_unique<const filter::Filter>(*filter, trace.description(), trace.begin_time());
-		note_left_out(*only);
+		event_filter = std::make_unique<const filter::Filter>(*filter, trace.description(), trace.begin_time());
+		note_left_out(*event_filter);
 	}
 	constexpr double bytes_per_event = 12;
 	estimated_events_ = std::max(1.0, static_cast<double>(trace.size_bytes()) / bytes_per_event);
@@ -40,7 +40,7 @@ void Context::note_left_out(const filter::Filter &filter)
 
 bool Context::is_undecided() const
 {
-	return (only && only->undecided()) ||
+	return (event_filter && event_filter->undecided()) ||
 	       std::ranges::any_of(compiled_, [](const auto &each) { return each.second->undecided() != 0; });
 }
 

@@ -27,7 +27,7 @@ public:
 
 	trace::Trace &trace;
 	analyze::RecordingInfo info;
-	std::unique_ptr<const filter::Filter> only; // null: all events
+	std::unique_ptr<const filter::Filter> event_filter; // null: all events
 	Checkpoints checkpoints;
 	std::atomic<bool> interrupted = false;
 	std::uint64_t events_decoded = 0; // by all scans

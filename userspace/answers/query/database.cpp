@@ -17,14 +17,14 @@ namespace {
 constexpr sqlite3_int64 max_memory_bytes = 256 << 20;
 constexpr int max_value_bytes = 64 << 20;
 
-bool same(const std::string &a, const std::string &b)
+bool is_same_name(const std::string &a, const std::string &b)
 {
 	return sqlite3_stricmp(a.c_str(), b.c_str()) == 0;
 }
 
 bool contains(const std::vector<std::string> &names, const std::string &name)
 {
-	return std::ranges::any_of(names, [&](const std::string &known) { return same(known, name); });
+	return std::ranges::any_of(names, [&](const std::string &known) { return is_same_name(known, name); });
 }
 
 // Whether a pragma only returns information.
@@ -60,7 +60,7 @@ bool is_declaration(int action, const char *table)
 	return action == SQLITE_UPDATE && table && std::strcmp(table, "sqlite_master") == 0;
 }
 
-template <class Each> void ask(sqlite3 *handle, const std::string &sql, Each each)
+template <class Each> void for_each_row(sqlite3 *handle, const std::string &sql, Each each)
 {
 	sqlite3_stmt *prepared = nullptr;
 	sqlite3_prepare_v2(handle, sql.c_str(), -1, &prepared, nullptr);
@@ -99,8 +99,8 @@ Database::Database(trace::Trace &trace, const std::optional<std::string> &filter
 	sqlite3_hard_heap_limit64(max_memory_bytes);
 	sqlite3_limit(handle(), SQLITE_LIMIT_LENGTH, max_value_bytes);
 	sqlite3_limit(handle(), SQLITE_LIMIT_ATTACHED, 0);
-	ask(handle(), "SELECT name FROM pragma_module_list",
-	    [this](sqlite3_stmt *row) { reserved_names_.push_back(text_of(row, 0)); });
+	for_each_row(handle(), "SELECT name FROM pragma_module_list",
+		     [this](sqlite3_stmt *row) { reserved_names_.push_back(text_of(row, 0)); });
 	remove_dangerous_modules(handle());
 	sqlite3_db_config(handle(), SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
 	sqlite3_db_config(handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -130,13 +130,13 @@ void Database::interrupt() noexcept
 std::string Database::unused_table_name(const std::string &untrusted_name) const
 {
 	const std::string name = untrusted_name.substr(0, untrusted_name.find('\0'));
-	const auto is_free = [&](const std::string &wanted) {
+	const auto is_unused = [&](const std::string &wanted) {
 		return !contains(tables_, wanted) && !contains(reserved_names_, wanted) &&
 		       sqlite3_strnicmp(wanted.c_str(), "sqlite_", 7) != 0 &&
 		       sqlite3_strnicmp(wanted.c_str(), "pragma_", 7) != 0;
 	};
-	std::string wanted = is_free(name) ? name : "event." + name;
-	for (int number = 2; !is_free(wanted); ++number)
+	std::string wanted = is_unused(name) ? name : "event." + name;
+	for (int number = 2; !is_unused(wanted); ++number)
 		wanted = "event." + name + "_" + std::to_string(number);
 	return wanted;
 }
@@ -185,15 +185,15 @@ void Database::add_folds()
 
 std::string Database::why_missing(const std::string &table) const
 {
-	if (context_.info.has_counts_only() && (same(table, "threads") || same(table, "activities")))
+	if (context_.info.has_counts_only() && (is_same_name(table, "threads") || is_same_name(table, "activities")))
 		return "this recording has only the numbers of events (--count-only), which the table "
 		       "statistics_events has: threads and times are unknown";
-	if (same(table, "activities") && context_.info.statistics)
+	if (is_same_name(table, "activities") && context_.info.statistics)
 		return "this recording has statistics instead of events (--statistics): the tables statistics_calls, "
 		       "statistics_sleeps and statistics_activities have their sums";
-	if (same(table, "threads") || same(table, "activities"))
+	if (is_same_name(table, "threads") || is_same_name(table, "activities"))
 		return "this trace has no scheduler events (sched_switch), so its threads are unknown";
-	if (same(table, "ratios"))
+	if (is_same_name(table, "ratios"))
 		return "this recording has no counters: record with -m, for example -m cpu,cache";
 	return "";
 }
@@ -201,24 +201,24 @@ std::string Database::why_missing(const std::string &table) const
 std::vector<std::string> Database::columns(const std::string &table)
 {
 	std::vector<std::string> names;
-	ask(handle(), "SELECT name FROM pragma_table_xinfo(" + in_quotes(table) + ")",
-	    [&](sqlite3_stmt *row) { names.push_back(text_of(row, 0)); });
+	for_each_row(handle(), "SELECT name FROM pragma_table_xinfo(" + in_quotes(table) + ")",
+		     [&](sqlite3_stmt *row) { names.push_back(text_of(row, 0)); });
 	return names;
 }
 
 std::string Database::schema(const std::string &table)
 {
-	const auto known = std::ranges::find_if(tables_, [&](const auto &name) { return same(name, table); });
+	const auto known = std::ranges::find_if(tables_, [&](const auto &name) { return is_same_name(name, table); });
 	if (known == tables_.end())
 		throw Error("there is no table " + table + "." + suggestions(table, tables_));
 	std::string text, comment;
-	ask(handle(), "SELECT name, type, hidden FROM pragma_table_xinfo(" + in_quotes(*known) + ")",
-	    [&](sqlite3_stmt *row) {
-		    const std::string type = text_of(row, 1);
-		    text += (text.empty() ? "" : ",") + comment + "\n\t" + in_quotes(text_of(row, 0)) +
-			    (type.empty() ? "" : " ") + type;
-		    comment = sqlite3_column_int(row, 2) ? " -- not in *" : "";
-	    });
+	for_each_row(handle(), "SELECT name, type, hidden FROM pragma_table_xinfo(" + in_quotes(*known) + ")",
+		     [&](sqlite3_stmt *row) {
+			     const std::string type = text_of(row, 1);
+			     text += (text.empty() ? "" : ",") + comment + "\n\t" + in_quotes(text_of(row, 0)) +
+				     (type.empty() ? "" : " ") + type;
+			     comment = sqlite3_column_int(row, 2) ? " -- not in *" : "";
+		     });
 	text += comment;
 	return "CREATE TABLE " + in_quotes(*known) + " (" + text + "\n);";
 }

@@ -74,11 +74,12 @@ EventColumns::EventColumns(const trace::Description &description, std::vector<co
 		slots_[cls.index] = slot;
 		for (const trace::Field &field : cls.fields) {
 			auto [found, is_new] = known.try_emplace(field.name, 0, 0);
-			if (is_new && columns_.size() + 2 <= most) {
+			if (is_new && columns_.size() + 2 <= max_columns) {
 				found->second.first = columns_.size();
 				add(field.name, From::field, type_of(field.kind));
 			}
-			if (found->second.first && field.labels && !found->second.second && columns_.size() < most) {
+			if (found->second.first && field.labels && !found->second.second &&
+			    columns_.size() < max_columns) {
 				found->second.second = columns_.size();
 				add(field.name + "_label", From::label, "TEXT");
 			}
@@ -120,8 +121,8 @@ void EventColumns::add_derived(const trace::Description &description, const trac
 	const filter::Resolved resolved = filter::resolve(expression, cls, {}, &description);
 	if (!resolved.source.is_derived())
 		return;
-	const auto has_it = [&](const trace::EventClass *other) { return field(columns.first, *other)->field; };
-	const trace::EventClass *other = *std::ranges::find_if(classes_, has_it);
+	const auto has_field = [&](const trace::EventClass *other) { return field(columns.first, *other)->field; };
+	const trace::EventClass *other = *std::ranges::find_if(classes_, has_field);
 	for (const std::size_t column : {columns.first, columns.second}) {
 		if (!column)
 			continue;
@@ -142,12 +143,12 @@ bool EventColumns::is_taken(const std::string &name) const
 void EventColumns::add(const std::string &name, From from, const char *type)
 {
 	const std::string plain = name.substr(0, name.find('\0'));
-	std::string free_name = plain;
-	if (is_taken(free_name))
-		free_name = "event." + free_name;
-	for (int number = 2; is_taken(free_name); ++number)
-		free_name = "event." + plain + "_" + std::to_string(number);
-	columns_.push_back({free_name, from, type});
+	std::string unused_name = plain;
+	if (is_taken(unused_name))
+		unused_name = "event." + unused_name;
+	for (int number = 2; is_taken(unused_name); ++number)
+		unused_name = "event." + plain + "_" + std::to_string(number);
+	columns_.push_back({unused_name, from, type});
 }
 
 std::string EventColumns::declaration() const

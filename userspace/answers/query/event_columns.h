@@ -108,7 +108,7 @@ struct FieldColumn {
 
 class EventColumns {
 public:
-	static constexpr std::size_t most = 1900; // SQLite allows 2000
+	static constexpr std::size_t max_columns = 1900; // SQLite allows 2000
 
 	// For all events, without columns for fields.
 	explicit EventColumns(const trace::Description &description, bool has_hosts = false);

@@ -18,11 +18,11 @@
 namespace monitor::query {
 
 // A column's constraint, with the number of the column.
-using ColumnTest = std::pair<std::size_t, Constraint>;
+using ColumnConstraint = std::pair<std::size_t, Constraint>;
 
 struct ScanOptions {
 	trace::TimeRange range;
-	std::vector<ColumnTest> tests;
+	std::vector<ColumnConstraint> constraints;
 	std::shared_ptr<const filter::Filter> filter; // may be null
 	bool needs_threads = false;                   // for a column, a constraint or the filter
 };
@@ -50,17 +50,17 @@ public:
 private:
 	struct ClassPlan {
 		bool is_wanted = false;
-		std::vector<std::pair<const FieldColumn *, const Constraint *>> tests;
-		std::vector<std::pair<const FieldColumn *, const Constraint *>> label_tests;
+		std::vector<std::pair<const FieldColumn *, const Constraint *>> constraints;
+		std::vector<std::pair<const FieldColumn *, const Constraint *>> label_constraints;
 	};
 
 	void plan_classes();
 	bool wants_class(const trace::EventClass &cls, ClassPlan &plan) const;
 	bool wants_stream(const trace::Stream &stream) const;
-	bool takes(const trace::Event &event) const;
-	bool takes_common(const trace::Event &event, EventColumn::From from, const Constraint &test) const;
-	void pass_gap();
-	bool pause();
+	bool accepts(const trace::Event &event) const;
+	bool accepts_common(const trace::Event &event, EventColumn::From from, const Constraint &constraint) const;
+	void apply_gap();
+	bool is_interrupted();
 
 	Context &context_;
 	const EventColumns &columns_;
@@ -69,10 +69,10 @@ private:
 	std::vector<std::pair<EventColumn::From, const Constraint *>> per_event_; // on what every event has
 	std::optional<trace::Threads> threads_;
 	std::optional<trace::Pull> pull_;
-	std::uint64_t began_ = 0; // start of the pass: a checkpoint's time
+	std::uint64_t begin_time_ = 0; // start of the pass: a checkpoint's time
 	std::uint64_t since_checkpoint_ = 0, last_time_ = 0, read_ = 0;
 	std::int64_t running_ = trace::Threads::unknown;
-	bool is_before_after_ = false; // the current event was not passed to Threads::after() yet
+	bool is_after_pending_ = false; // the current event was not passed to Threads::after() yet
 	bool was_interrupted_ = false;
 };
 

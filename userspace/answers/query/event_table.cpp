@@ -9,12 +9,12 @@ namespace {
 using From = EventColumn::From;
 
 // For texts that outlive the statement, and for those that do not.
-void put_lasting(sqlite3_context *context, std::string_view text)
+void put_static(sqlite3_context *context, std::string_view text)
 {
 	sqlite3_result_text64(context, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
 }
 
-void put_passing(sqlite3_context *context, std::string_view text)
+void put_transient(sqlite3_context *context, std::string_view text)
 {
 	sqlite3_result_text64(context, text.data() ? text.data() : "", text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
@@ -69,7 +69,7 @@ void EventCursor::column(sqlite3_context *context, std::size_t number)
 	if (column.from == From::field)
 		return put_field(context, *field, event);
 	if (const std::string *label = field->label(event, scan_->running_thread()))
-		put_lasting(context, *label);
+		put_static(context, *label);
 }
 
 void EventCursor::put_common(sqlite3_context *context, From from, const trace::Event &event)
@@ -92,31 +92,31 @@ void EventCursor::put_common(sqlite3_context *context, From from, const trace::E
 	case From::level:
 		return sqlite3_result_int64(context, event.level());
 	case From::mode:
-		return put_lasting(context, event.mode() == EDC_MODE_KERNEL ? "kernel" : "user");
+		return put_static(context, event.mode() == EDC_MODE_KERNEL ? "kernel" : "user");
 	case From::name:
-		return put_lasting(context, event.cls->name);
+		return put_static(context, event.cls->name);
 	case From::stream:
-		return put_lasting(context, event.stream->name);
+		return put_static(context, event.stream->name);
 	case From::tid:
 		return running != trace::Threads::unknown ? sqlite3_result_int64(context, running) : void();
 	case From::thread:
 		if (const trace::Threads::Info *name =
 			threads ? threads->name(running, event.stream->machine) : nullptr)
-			put_passing(context, name->view());
+			put_transient(context, name->view());
 		return;
 	case From::tgid:
 		if (threads && threads->process(running, event.stream->machine) != trace::Threads::unknown)
 			sqlite3_result_int64(context, threads->process(running, event.stream->machine));
 		return;
 	case From::filter:
-		return put_passing(context, filter_text_);
+		return put_transient(context, filter_text_);
 	case From::host:
-		return put_lasting(context, table_.context.trace.machines()[event.stream->machine]);
+		return put_static(context, table_.context.trace.machines()[event.stream->machine]);
 	case From::fields:
-		return put_passing(context, table_.json.fields(event));
+		return put_transient(context, table_.json.fields(event));
 	default:
 		if (const std::string_view json = table_.json.context(event); !json.empty())
-			put_passing(context, json);
+			put_transient(context, json);
 	}
 }
 
@@ -124,7 +124,7 @@ void EventCursor::put_field(sqlite3_context *context, const FieldColumn &field, 
 {
 	switch (field.field->kind) {
 	case trace::FieldKind::text:
-		return put_passing(context, field.text(event, scan_->running_thread()));
+		return put_transient(context, field.text(event, scan_->running_thread()));
 	case trace::FieldKind::real:
 		return sqlite3_result_double(context, field.value.get<double>(event));
 	case trace::FieldKind::list:
@@ -145,7 +145,7 @@ void EventCursor::put_list(sqlite3_context *context, const FieldColumn &field, c
 	std::string_view json = line_.view().substr(name.size());
 	if (field.field->type->is_wide)
 		json = json.substr(1, json.size() - 2); // a number in quotes, which are removed
-	put_passing(context, json);
+	put_transient(context, json);
 }
 
 } // namespace monitor::query

@@ -41,13 +41,13 @@ void add_measured(std::vector<Value> &row, const analyze::Measurement &measureme
 // Reads the whole trace.
 template <class OnEvent, class OnGap> void Folded::read(OnEvent on_event, OnGap on_gap)
 {
-	constexpr std::uint64_t between = 4096;
+	constexpr std::uint64_t check_interval = 4096;
 	std::uint64_t read = 0;
 	trace::merge(
 	    context_.trace, {},
 	    [&](const trace::Event &event) -> bool {
 		    on_event(event);
-		    return ++read % between != 0 || !context_.interrupted;
+		    return ++read % check_interval != 0 || !context_.interrupted;
 	    },
 	    on_gap);
 	context_.events_decoded += read;
@@ -81,8 +81,8 @@ std::vector<Value> Folded::row_of(const analyze::ThreadFold &thread_fold, const 
 	const auto ns = [&](std::uint64_t ticks) { return thread.hidden ? Value() : count(clock.to_ns(ticks)); };
 	const analyze::Recorded recorded = analyze::recorded(context_.trace, context_.info, thread_fold.kinds());
 	const analyze::Usage &usage = thread.usage;
-	const auto in = [&](Mode mode) { return recorded.knows(usage, mode) ? ns(usage[mode]) : Value(); };
-	const bool one = !thread.filtered && !thread.hidden; // false: not completely known
+	const auto mode_time = [&](Mode mode) { return recorded.knows(usage, mode) ? ns(usage[mode]) : Value(); };
+	const bool is_fully_known = !thread.filtered && !thread.hidden;
 	return {std::int64_t(thread.tid),
 		std::int64_t(thread.tgid),
 		text_or_null(thread.name),
@@ -93,21 +93,21 @@ std::vector<Value> Folded::row_of(const analyze::ThreadFold &thread_fold, const 
 		std::int64_t(thread.hidden),
 		thread.born ? Value(context_.time_ns(thread.born)) : Value(),
 		ns(usage.cpu()),
-		in(Mode::user),
-		in(Mode::kernel),
-		in(Mode::irq),
-		in(Mode::softirq),
+		mode_time(Mode::user),
+		mode_time(Mode::kernel),
+		mode_time(Mode::irq),
+		mode_time(Mode::softirq),
 		ns(usage[Mode::unattributed]),
 		ns(usage[Mode::unknown]),
-		recorded.wakings && one ? ns(usage.waiting) : Value(),
-		recorded.wakings && one ? ns(usage.blocked) : Value(),
+		recorded.wakings && is_fully_known ? ns(usage.waiting) : Value(),
+		recorded.wakings && is_fully_known ? ns(usage.blocked) : Value(),
 		if_recorded(!thread.hidden, usage.voluntary),
 		if_recorded(!thread.hidden, usage.involuntary),
-		if_recorded(recorded.migrations && one, usage.migrations),
-		if_recorded(recorded.calls && one, usage.syscalls),
-		if_recorded(recorded.faults && one, usage.minor_faults),
-		if_recorded(recorded.faults && one, usage.major_faults),
-		recorded.throttled && one ? ns(usage.throttled) : Value()};
+		if_recorded(recorded.migrations && is_fully_known, usage.migrations),
+		if_recorded(recorded.calls && is_fully_known, usage.syscalls),
+		if_recorded(recorded.faults && is_fully_known, usage.minor_faults),
+		if_recorded(recorded.faults && is_fully_known, usage.major_faults),
+		recorded.throttled && is_fully_known ? ns(usage.throttled) : Value()};
 }
 
 const char *Folded::ratio_columns()

@@ -35,9 +35,9 @@ public:
 		if (sqlite3_value_type(values[0]) == SQLITE_NULL || sqlite3_value_type(values[1]) == SQLITE_NULL ||
 		    !read(context, values, at))
 			return;
-		constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<sqlite3_int64>::max());
+		constexpr auto max_result = static_cast<std::uint64_t>(std::numeric_limits<sqlite3_int64>::max());
 		if (const trace::ClockBoundNs bound = trace_.machine_clocks()[at.machine].bound_at(at.time))
-			sqlite3_result_int64(context, static_cast<sqlite3_int64>(std::min(*bound, most)));
+			sqlite3_result_int64(context, static_cast<sqlite3_int64>(std::min(*bound, max_result)));
 	}
 
 private:

@@ -12,9 +12,9 @@ namespace {
 using From = EventColumn::From;
 
 // Third argument of sqlite3_vtab_in().
-constexpr int only_ask = -1, all_at_once = 1;
+constexpr int only_test = -1, all_at_once = 1;
 
-const char *const signs[] = {"=", "<", "<=", ">", ">=", " IN ", " GLOB ", " LIKE "};
+const char *const op_texts[] = {"=", "<", "<=", ">", ">=", " IN ", " GLOB ", " LIKE "};
 
 constexpr std::pair<unsigned char, Op> ops[] = {
     {SQLITE_INDEX_CONSTRAINT_EQ, Op::equal},         {SQLITE_INDEX_CONSTRAINT_LT, Op::less},
@@ -86,7 +86,7 @@ bool is_ordered(const sqlite3_index_info &info, const EventColumns &columns)
 }
 
 // In tables with many columns the last bit stands for all columns after the 63rd, none of which is about threads.
-bool asks_for_threads(const sqlite3_index_info &info, const EventColumns &columns)
+bool uses_threads(const sqlite3_index_info &info, const EventColumns &columns)
 {
 	for (std::size_t i = 0; i < std::min<std::size_t>(columns.columns().size(), 63); ++i)
 		if ((info.colUsed >> i & 1) && columns.columns()[i].is_of_thread())
@@ -96,9 +96,9 @@ bool asks_for_threads(const sqlite3_index_info &info, const EventColumns &column
 
 void narrow_range(const EventColumn &column, Op op, const Value &value, const Context &context, trace::TimeRange &range)
 {
-	const trace::TimeRange asked = ticks_of(column.from, op, value, context.trace);
-	range.from = std::max(range.from, asked.from);
-	range.to = std::min(range.to, asked.to);
+	const trace::TimeRange accepted = ticks_of(column.from, op, value, context.trace);
+	range.from = std::max(range.from, accepted.from);
+	range.to = std::min(range.to, accepted.to);
 }
 
 // All values of an IN. False: one of them is unsuitable for a constraint.
@@ -119,7 +119,7 @@ std::string Plan::text(const EventColumns &columns) const
 	std::string made;
 	for (const PlanTerm &term : terms)
 		made += (made.empty() ? "" : " ") + columns.columns()[term.column].name +
-			signs[static_cast<std::size_t>(term.op)] + "?";
+			op_texts[static_cast<std::size_t>(term.op)] + "?";
 	made += made.empty() ? "all events" : "";
 	return made + (needs_threads ? ", with threads" : "") + (is_ordered ? ", in order of time" : "");
 }
@@ -150,7 +150,7 @@ bool choose(sqlite3_index_info &info, const EventColumns &columns, const Context
 			return false; // a filter cannot be checked on a finished row
 		if (!constraint.usable || !(is_filter || can_constrain(column, op, sqlite3_vtab_collation(&info, i))))
 			continue;
-		if (op == Op::equal && !column.is_time() && !is_filter && sqlite3_vtab_in(&info, i, only_ask)) {
+		if (op == Op::equal && !column.is_time() && !is_filter && sqlite3_vtab_in(&info, i, only_test)) {
 			sqlite3_vtab_in(&info, i, all_at_once);
 			op = Op::in;
 		}
@@ -164,7 +164,7 @@ bool choose(sqlite3_index_info &info, const EventColumns &columns, const Context
 	}
 	estimate.finish();
 	plan.is_ordered = is_ordered(info, columns);
-	plan.needs_threads = asks_for_threads(info, columns);
+	plan.needs_threads = uses_threads(info, columns);
 	info.orderByConsumed = plan.is_ordered;
 	const double read = context.estimated_events() * estimate.share_of_time;
 	const double rows = std::max(1.0, estimate.rows * estimate.share_of_time * share);
@@ -196,8 +196,8 @@ ScanOptions options(const Plan &plan, const EventColumns &columns, Context &cont
 					  : column.type == "REAL" ? Type::real
 								  : Type::integer;
 			made.needs_threads |= column.is_of_thread();
-			if (auto test = make_constraint(type, op, known))
-				made.tests.emplace_back(number, std::move(*test));
+			if (auto constraint = make_constraint(type, op, known))
+				made.constraints.emplace_back(number, std::move(*constraint));
 		}
 	}
 	return made;

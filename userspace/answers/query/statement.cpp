@@ -13,13 +13,13 @@
 namespace monitor::query {
 namespace {
 
-bool is_refused(int status)
+bool is_denied(int status)
 {
 	return status == SQLITE_AUTH || status == SQLITE_READONLY;
 }
 
 // Whether the message starts with `start`; sets `rest`.
-bool begins(const std::string &message, const char *start, std::string &rest)
+bool strip_prefix(const std::string &message, const char *start, std::string &rest)
 {
 	if (!message.starts_with(start))
 		return false;
@@ -27,7 +27,7 @@ bool begins(const std::string &message, const char *start, std::string &rest)
 	return true;
 }
 
-char shown(char c)
+char visible(char c)
 {
 	return static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
 }
@@ -46,7 +46,7 @@ std::string with_caret(std::string_view sql, int offset)
 		++from;
 	std::string line;
 	for (std::size_t i = from; i < std::min(sql.size(), at + after) && (i < at || sql[i] != '\n'); ++i)
-		line += shown(sql[i]);
+		line += visible(sql[i]);
 	return "\n  " + line + "\n  " + std::string(text_width(line.substr(0, at - from)), ' ') + "^";
 }
 
@@ -113,7 +113,7 @@ std::string Statement::sentence(std::string_view sql)
 {
 	const int status = sqlite3_errcode(database_.handle());
 	std::string message = sqlite3_errmsg(database_.handle());
-	if (database_.take_denial() || is_refused(status) || message.ends_with(" may not be modified"))
+	if (database_.take_denial() || is_denied(status) || message.ends_with(" may not be modified"))
 		return "a trace can be queried, not changed: only SELECT is allowed here";
 	if (status == SQLITE_NOMEM)
 		return "the query needs more than the 256 MiB that it may use: select less, or use LIMIT";
@@ -122,12 +122,12 @@ std::string Statement::sentence(std::string_view sql)
 	if (status == SQLITE_INTERRUPT)
 		return "the query was interrupted";
 	std::string name;
-	if (begins(message, "no such table: ", name)) {
+	if (strip_prefix(message, "no such table: ", name)) {
 		const std::string why = database_.why_missing(name);
 		return "there is no table " + name +
 		       (why.empty() ? "." + suggestions(name, database_.tables()) : ": " + why);
 	}
-	if (begins(message, "no such column: ", name)) {
+	if (strip_prefix(message, "no such column: ", name)) {
 		// Of the tables in the statement.
 		std::vector<std::string> known;
 		for (const std::string &table : database_.tables())

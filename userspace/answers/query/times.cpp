@@ -30,8 +30,8 @@ Span span_of(From column, const Value &value)
 	const auto *whole = std::get_if<std::int64_t>(&value);
 	const double real =
 	    (whole ? static_cast<double>(*whole) : std::get<double>(value)) * (column == From::time ? 1e9 : 1);
-	const double open = 2 + std::abs(real) * 1e-15;
-	return {saturated(std::floor(real - open)), saturated(std::ceil(real + open))};
+	const double rounding = 2 + std::abs(real) * 1e-15;
+	return {saturated(std::floor(real - rounding)), saturated(std::ceil(real + rounding))};
 }
 
 // The first tick whose value is at least `value`.
@@ -44,7 +44,7 @@ std::uint64_t first_tick(From column, std::int64_t value, const trace::Trace &tr
 	return value == lowest ? 0 : trace.from_begin_ns(value);
 }
 
-trace::TimeRange from_to(From column, std::int64_t first, std::int64_t last, const trace::Trace &trace)
+trace::TimeRange range_of(From column, std::int64_t first, std::int64_t last, const trace::Trace &trace)
 {
 	trace::TimeRange range;
 	range.from = first_tick(column, first, trace);
@@ -74,13 +74,13 @@ trace::TimeRange ticks_of(From column, Op op, const Value &value, const trace::T
 	const auto [first, last] = span_of(column, value);
 	switch (op) {
 	case Op::equal:
-		return from_to(column, first, last, trace);
+		return range_of(column, first, last, trace);
 	case Op::less:
 	case Op::less_equal:
-		return from_to(column, lowest, last, trace);
+		return range_of(column, lowest, last, trace);
 	case Op::greater:
 	case Op::greater_equal:
-		return from_to(column, first, highest, trace);
+		return range_of(column, first, highest, trace);
 	default:
 		return {};
 	}
