@@ -9,7 +9,7 @@
 namespace monitor::requests {
 namespace {
 
-bool comes_again(const Path &path)
+bool repeats_first_event(const Path &path)
 {
 	return std::ranges::any_of(path.steps, [&](const Step &step) { return step.to == path.events.front().point; });
 }
@@ -42,7 +42,7 @@ Answer answer(Collected &&collected, const PathMaker &maker, std::size_t slowest
 		++made.requests;
 		made.events += path.events.size();
 		made.unknown_time += !is_known;
-		made.again += comes_again(path);
+		made.again += repeats_first_event(path);
 		made.total_ns += is_known ? path.total.ns : 0;
 		if (is_known)
 			times.emplace_back(path.total.ns, i);

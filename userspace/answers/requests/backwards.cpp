@@ -18,11 +18,11 @@ usual_steps(const std::vector<StepTotals> &steps, const std::vector<Point> &poin
 	std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_point;
 	for (const StepTotals &row : steps) {
 		const std::uint64_t forward = row.count - row.order_unknown;
-		auto &mine = by_point[row.from];
+		auto &next_steps = by_point[row.from];
 		if (points[row.from].machine == points[row.to].machine || forward < min_ratio ||
-		    mine.size() >= max_steps_of_event)
+		    next_steps.size() >= max_steps_of_event)
 			continue;
-		mine.push_back(found.size());
+		next_steps.push_back(found.size());
 		found.push_back({row.from, row.to, forward, 0});
 	}
 	return by_point;
@@ -38,18 +38,18 @@ std::vector<Backwards> find_backwards(const std::vector<StepTotals> &steps, cons
 	if (found.empty())
 		return found;
 	for (const Request &request : collected.requests) {
-		std::map<std::uint32_t, const Placed *> once; // by point; nullptr: occurs several times
-		const std::vector<Placed> events = maker.placed(request.events);
-		for (const Placed &event : events) {
-			const auto [place, is_new] = once.try_emplace(event.event.point, &event);
+		std::map<std::uint32_t, const EventInterval *> once; // by point; nullptr: occurs several times
+		const std::vector<EventInterval> events = maker.intervals_of(request.events);
+		for (const EventInterval &event : events) {
+			const auto [found_event, is_new] = once.try_emplace(event.event.point, &event);
 			if (!is_new)
-				place->second = nullptr;
+				found_event->second = nullptr;
 		}
 		for (const auto &[point, from] : once) {
-			const auto mine = usual.find(point);
-			if (!from || mine == usual.end())
+			const auto next_steps = usual.find(point);
+			if (!from || next_steps == usual.end())
 				continue;
-			for (const std::size_t number : mine->second) {
+			for (const std::size_t number : next_steps->second) {
 				const auto to = once.find(found[number].to);
 				found[number].requests +=
 				    to != once.end() && to->second && to->second->is_before(*from);

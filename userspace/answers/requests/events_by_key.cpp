@@ -37,15 +37,15 @@ EventsByKey::EventsByKey(const trace::Trace &trace, const std::string &names, co
 				    "request have in common, such as its number",
 				    readable(keys_.names()[i]));
 	for (const auto &cls : trace.description().classes())
-		takes_.push_back(cls->domain != trace::Domain::recording && keys_.are_in(*cls));
+		has_key_.push_back(cls->domain != trace::Domain::recording && keys_.are_in(*cls));
 	for (const auto &stream : trace.streams()) {
 		host_clocks_.emplace_back(*stream);
-		clock_numbers_.push_back(clock_of(*stream));
+		clock_numbers_.push_back(clock_number(*stream));
 	}
 }
 
 // The index of the first stream with the same clock.
-std::uint32_t EventsByKey::clock_of(const trace::Stream &stream)
+std::uint32_t EventsByKey::clock_number(const trace::Stream &stream)
 {
 	for (const auto &other : trace_->streams()) {
 		const trace::Clock *const its = other->own_clock(), *const own = stream.own_clock();
@@ -56,19 +56,19 @@ std::uint32_t EventsByKey::clock_of(const trace::Stream &stream)
 	return stream.info().index;
 }
 
-std::uint32_t EventsByKey::point_of(const trace::Event &event)
+std::uint32_t EventsByKey::point_index(const trace::Event &event)
 {
 	const std::uint32_t machine = event.stream->machine;
 	const std::uint64_t of_class = static_cast<std::uint64_t>(machine) << 32 | event.cls->index;
 	const auto known = point_of_class_.find(of_class);
 	if (known != point_of_class_.end())
 		return known->second;
-	const auto number = static_cast<std::uint32_t>(found_.points.size());
-	const auto [place, is_new] = point_of_name_.try_emplace({machine, event.cls->name}, number);
+	const auto number = static_cast<std::uint32_t>(collected_.points.size());
+	const auto [found, is_new] = point_of_name_.try_emplace({machine, event.cls->name}, number);
 	if (is_new)
-		found_.points.push_back({machine, event.cls->name});
-	point_of_class_.emplace(of_class, place->second);
-	return place->second;
+		collected_.points.push_back({machine, event.cls->name});
+	point_of_class_.emplace(of_class, found->second);
+	return found->second;
 }
 
 Request *EventsByKey::request_of(const trace::Event &event, const filter::Running &running)
@@ -78,38 +78,38 @@ Request *EventsByKey::request_of(const trace::Event &event, const filter::Runnin
 		return nullptr;
 	const auto found = request_of_key_.find(key);
 	if (found != request_of_key_.end()) {
-		Request &request = found_.requests[found->second];
+		Request &request = collected_.requests[found->second];
 		if (request.events.size() >= limits_.events_of_key) {
-			++found_.crowded_keys;
+			++collected_.crowded_keys;
 			leave_out(request, &Collected::crowded_events);
 		}
 		if (const Counter counter = left_out_[found->second]) {
-			++(found_.*counter);
+			++(collected_.*counter);
 			return nullptr;
 		}
 		return &request;
 	}
 	// Per name a number and its size, or a text and its length.
 	if (key.size() > keys_.names().size() * (limits_.key_bytes + sizeof(std::uint64_t) + 1)) {
-		++found_.long_events;
+		++collected_.long_events;
 		return nullptr;
 	}
-	is_full_ = is_full_ || found_.requests.size() >= limits_.keys;
+	is_full_ = is_full_ || collected_.requests.size() >= limits_.keys;
 	if (is_full_) {
-		++found_.other_events;
+		++collected_.other_events;
 		return nullptr;
 	}
-	request_of_key_.emplace(std::move(key), found_.requests.size());
+	request_of_key_.emplace(std::move(key), collected_.requests.size());
 	left_out_.push_back(nullptr);
-	return &found_.requests.emplace_back(Request{key_text(keys_, event, running), {}});
+	return &collected_.requests.emplace_back(Request{key_text(keys_, event, running), {}});
 }
 
 // Leaves out the whole request, as it would be another one without one of its events.
 void EventsByKey::leave_out(Request &request, Counter counter)
 {
-	left_out_[static_cast<std::size_t>(&request - found_.requests.data())] = counter;
-	found_.*counter += request.events.size();
-	found_.events -= request.events.size();
+	left_out_[static_cast<std::size_t>(&request - collected_.requests.data())] = counter;
+	collected_.*counter += request.events.size();
+	collected_.events -= request.events.size();
 	request.events = {};
 }
 
@@ -118,22 +118,22 @@ void EventsByKey::event(const trace::Event &event, const filter::Running &runnin
 	Request *request = request_of(event, running);
 	if (!request)
 		return;
-	if (found_.events >= limits_.events) {
+	if (collected_.events >= limits_.events) {
 		is_full_ = true;
 		leave_out(*request, &Collected::other_events);
-		++found_.other_events;
+		++collected_.other_events;
 		return;
 	}
 	const std::uint32_t stream = event.stream->index;
 	request->events.push_back(
-	    {event.time, host_clocks_[stream].ns(event.time), point_of(event), clock_numbers_[stream]});
-	++found_.events;
+	    {event.time, host_clocks_[stream].ns(event.time), point_index(event), clock_numbers_[stream]});
+	++collected_.events;
 }
 
 Collected EventsByKey::finish()
 {
-	std::erase_if(found_.requests, [](const Request &request) { return request.events.empty(); });
-	return std::move(found_);
+	std::erase_if(collected_.requests, [](const Request &request) { return request.events.empty(); });
+	return std::move(collected_);
 }
 
 Collected collect(trace::Trace &trace, const Question &question, const Limits &limits)
@@ -141,12 +141,12 @@ Collected collect(trace::Trace &trace, const Question &question, const Limits &l
 	EventsByKey events(trace, question.names, limits);
 	std::vector<bool> may_match;
 	for (const auto &cls : trace.description().classes())
-		may_match.push_back(events.takes(*cls) && (!question.filter || question.filter->can_match(*cls)));
+		may_match.push_back(events.has_key(*cls) && (!question.filter || question.filter->can_match(*cls)));
 	const bool selects_threads = question.selection && question.selection->needs_threads();
 	std::optional<trace::Threads> threads;
 	if (selects_threads || events.keys().needs_threads() || (question.filter && question.filter->needs_threads()))
 		threads.emplace(trace);
-	const auto is_asked = [&](const trace::Event &event, const filter::Running &running) {
+	const auto is_selected = [&](const trace::Event &event, const filter::Running &running) {
 		return event.time >= question.range.from &&
 		       (!question.selection || question.selection->includes(event, running.tid)) &&
 		       (!question.filter || question.filter->matches(event, running));
@@ -156,7 +156,7 @@ Collected collect(trace::Trace &trace, const Question &question, const Limits &l
 	    [&](const trace::Event &event) {
 		    const std::int64_t tid = threads ? threads->before(event) : trace::Threads::unknown;
 		    const filter::Running running{tid, threads ? &*threads : nullptr};
-		    if (may_match[event.cls->index] && is_asked(event, running))
+		    if (may_match[event.cls->index] && is_selected(event, running))
 			    events.event(event, running);
 		    if (threads)
 			    threads->after(event);

@@ -61,15 +61,15 @@ public:
 
 	const activities::Keys &keys() const { return keys_; }
 	// Whether events of this class have the key.
-	bool takes(const trace::EventClass &cls) const { return takes_[cls.index]; }
+	bool has_key(const trace::EventClass &cls) const { return has_key_[cls.index]; }
 	void event(const trace::Event &event, const filter::Running &running);
-	void lost(std::uint64_t count) { found_.losses.add(count); }
+	void lost(std::uint64_t count) { collected_.losses.add(count); }
 
 	Collected finish();
 
 private:
-	std::uint32_t point_of(const trace::Event &event);
-	std::uint32_t clock_of(const trace::Stream &stream);
+	std::uint32_t point_index(const trace::Event &event);
+	std::uint32_t clock_number(const trace::Stream &stream);
 	// nullptr: the request is left out, which is counted.
 	Request *request_of(const trace::Event &event, const filter::Running &running);
 	using Counter = std::uint64_t Collected::*;
@@ -78,8 +78,8 @@ private:
 	const trace::Trace *trace_;
 	Limits limits_;
 	activities::Keys keys_;
-	std::vector<bool> takes_; // by class index
-	Collected found_;
+	std::vector<bool> has_key_; // by class index
+	Collected collected_;
 	std::unordered_map<std::string, std::size_t> request_of_key_;
 	std::vector<Counter> left_out_; // by request: the counter for its events; nullptr: they are kept
 	bool is_full_ = false;          // no new requests are added

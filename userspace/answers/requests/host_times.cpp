@@ -71,18 +71,19 @@ std::vector<HostTime> host_times(const Path &path, const PathMaker &maker)
 	for (std::size_t i = 0; i < path.steps.size(); ++i) {
 		const KeyedEvent &from = path.events[i], &to = path.events[i + 1];
 		const std::uint32_t first = maker.machine_of(from), second = maker.machine_of(to);
-		Steps &mine = steps[std::minmax(first, second)];
-		mine.is_order_known = mine.is_order_known && path.steps[i].is_order_known;
+		Steps &pair_steps = steps[std::minmax(first, second)];
+		pair_steps.is_order_known = pair_steps.is_order_known && path.steps[i].is_order_known;
 		if (first == second)
-			add(mine.within, path.steps[i].time);
+			add(pair_steps.within, path.steps[i].time);
 		else
-			(first < second ? mine.there : mine.back).push_back({&from, &to, path.steps[i].time});
+			(first < second ? pair_steps.there : pair_steps.back)
+			    .push_back({&from, &to, path.steps[i].time});
 	}
 	std::vector<HostTime> times;
-	for (const auto &[hosts, mine] : steps) {
+	for (const auto &[hosts, pair_steps] : steps) {
 		const bool is_within = hosts.first == hosts.second;
-		times.push_back(
-		    {hosts.first, hosts.second, is_within ? mine.within : between(mine, maker), mine.is_order_known});
+		times.push_back({hosts.first, hosts.second, is_within ? pair_steps.within : between(pair_steps, maker),
+				 pair_steps.is_order_known});
 	}
 	return times;
 }

@@ -19,7 +19,7 @@ std::int64_t saturated(Wide value)
 
 // Consecutive events of one host.
 struct Visit {
-	std::vector<Placed> events;
+	std::vector<EventInterval> events;
 
 	std::uint32_t machine() const { return events.front().machine; }
 	void append(Visit &&later) { events.insert(events.end(), later.events.begin(), later.events.end()); }
@@ -28,11 +28,11 @@ struct Visit {
 // Whether no event of one visit has a known order relative to an event of the other, although all bounds are known.
 bool are_unordered(const Visit &earlier, const Visit &later)
 {
-	const auto is_known = [](const Placed &event) { return event.high - event.at < far_away; };
+	const auto is_known = [](const EventInterval &event) { return event.high - event.at < far_away; };
 	Wide first_end = far_away, last_begin = -far_away;
-	for (const Placed &event : earlier.events)
+	for (const EventInterval &event : earlier.events)
 		first_end = std::min(first_end, event.high);
-	for (const Placed &event : later.events)
+	for (const EventInterval &event : later.events)
 		last_begin = std::max(last_begin, event.low);
 	return first_end >= last_begin && std::ranges::all_of(earlier.events, is_known) &&
 	       std::ranges::all_of(later.events, is_known);
@@ -52,7 +52,7 @@ void join_last(std::vector<Visit> &visits)
 	visits.resize(visits.size() - 2);
 }
 
-std::vector<Placed> in_order(const std::vector<Placed> &events)
+std::vector<EventInterval> in_order(const std::vector<EventInterval> &events)
 {
 	std::vector<Visit> visits;
 	for (std::size_t i = 0; i < events.size();) {
@@ -62,7 +62,7 @@ std::vector<Placed> in_order(const std::vector<Placed> &events)
 		visits.push_back(std::move(visit));
 		join_last(visits);
 	}
-	std::vector<Placed> ordered;
+	std::vector<EventInterval> ordered;
 	for (const Visit &visit : visits)
 		ordered.insert(ordered.end(), visit.events.begin(), visit.events.end());
 	return ordered;
@@ -83,7 +83,7 @@ public:
 			of_another_ = std::max(of_another_, value);
 		}
 	}
-	Wide than(std::uint32_t machine) const { return machine == machine_ ? of_another_ : most_; }
+	Wide of_all_but(std::uint32_t machine) const { return machine == machine_ ? of_another_ : most_; }
 
 private:
 	static constexpr Wide none = -4 * far_away;
@@ -92,29 +92,29 @@ private:
 };
 
 // How far events before a step may extend into it; negative: provably not.
-std::vector<Wide> reach_from_before(const std::vector<Placed> &events)
+std::vector<Wide> reach_from_before(const std::vector<EventInterval> &events)
 {
 	std::vector<Wide> reach;
 	LatestOfOthers latest;
-	for (const Placed &event : events) {
-		reach.push_back(latest.than(event.machine) - event.low);
+	for (const EventInterval &event : events) {
+		reach.push_back(latest.of_all_but(event.machine) - event.low);
 		latest.add(event.machine, event.high);
 	}
 	return reach; // by the step's first event
 }
 
-std::vector<Wide> reach_from_after(const std::vector<Placed> &events)
+std::vector<Wide> reach_from_after(const std::vector<EventInterval> &events)
 {
 	std::vector<Wide> reach(events.size());
 	LatestOfOthers earliest; // of the negative times
 	for (std::size_t i = events.size(); i-- > 0;) {
-		reach[i] = earliest.than(events[i].machine) + events[i].high;
+		reach[i] = earliest.of_all_but(events[i].machine) + events[i].high;
 		earliest.add(events[i].machine, -events[i].low);
 	}
 	return reach; // by the step's last event
 }
 
-void judge_order(Step &step, Wide before, Wide after)
+void find_order(Step &step, Wide before, Wide after)
 {
 	const bool may_be_between = before >= 0 || after >= 0;
 	const Wide least = step.time.is_known() ? Wide(step.time.ns) - *step.time.bound_ns : -far_away;
@@ -159,29 +159,29 @@ Elapsed PathMaker::elapsed(const KeyedEvent &from, const KeyedEvent &to) const
 	return {ns, static_cast<std::uint64_t>(saturated(Wide(*first) + *second)), false};
 }
 
-std::vector<Placed> PathMaker::placed(const std::vector<KeyedEvent> &events) const
+std::vector<EventInterval> PathMaker::intervals_of(const std::vector<KeyedEvent> &events) const
 {
-	std::vector<Placed> placed;
+	std::vector<EventInterval> intervals;
 	for (const KeyedEvent &event : events) {
 		const Wide at = clock_->to_ns(event.time - std::min(event.time, events.front().time));
 		const trace::ClockBoundNs bound = bound_of(event);
 		const Wide reach = bound ? Wide(*bound) : far_away;
-		placed.push_back({event, machine_of(event), at, at - reach, at + reach});
+		intervals.push_back({event, machine_of(event), at, at - reach, at + reach});
 	}
-	return placed;
+	return intervals;
 }
 
 Path PathMaker::path(const std::vector<KeyedEvent> &events) const
 {
-	const std::vector<Placed> ordered = in_order(placed(events));
+	const std::vector<EventInterval> ordered = in_order(intervals_of(events));
 	const std::vector<Wide> before = reach_from_before(ordered), after = reach_from_after(ordered);
 	Path path;
-	for (const Placed &each : ordered)
+	for (const EventInterval &each : ordered)
 		path.events.push_back(each.event);
 	for (std::size_t i = 0; i + 1 < path.events.size(); ++i) {
 		const KeyedEvent &from = path.events[i], &to = path.events[i + 1];
 		Step step{from.point, to.point, elapsed(from, to)};
-		judge_order(step, before[i], after[i + 1]);
+		find_order(step, before[i], after[i + 1]);
 		path.is_order_known = path.is_order_known && step.is_order_known;
 		path.steps.push_back(step);
 	}

@@ -44,13 +44,13 @@ struct Path {
 };
 
 // An event with its interval, in ns since the request's first event.
-struct Placed {
+struct EventInterval {
 	KeyedEvent event;
 	std::uint32_t machine = 0;
 	__int128 at = 0, low = 0, high = 0; // low and high are far away if the bound is unknown
 
 	// Provably, by the clocks; for events of different hosts.
-	bool is_before(const Placed &other) const { return high < other.low; }
+	bool is_before(const EventInterval &other) const { return high < other.low; }
 };
 
 class PathMaker {
@@ -68,7 +68,7 @@ public:
 
 	// `events`: of one request, sorted by time, not empty.
 	Path path(const std::vector<KeyedEvent> &events) const;
-	std::vector<Placed> placed(const std::vector<KeyedEvent> &events) const;
+	std::vector<EventInterval> intervals_of(const std::vector<KeyedEvent> &events) const;
 	Elapsed elapsed(const KeyedEvent &from, const KeyedEvent &to) const;
 	std::uint32_t machine_of(const KeyedEvent &event) const { return (*points_)[event.point].machine; }
 

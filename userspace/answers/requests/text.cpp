@@ -26,7 +26,7 @@ std::string time_with_bound(const Elapsed &time)
 }
 
 // "on db1 between query and done", "between web1 send and db1 query"
-std::string place_text(const Answer &answer, const Step &step)
+std::string location_text(const Answer &answer, const Step &step)
 {
 	const Point &from = answer.points[step.from], &to = answer.points[step.to];
 	if (from.machine != to.machine || answer.hosts.size() == 1)
@@ -43,7 +43,7 @@ std::string largest_text(const Answer &answer, const Path &path)
 	if (path.total.is_known() && path.total.ns > 0)
 		text += fmt::format(" ({:.1f} %)",
 				    static_cast<double>(step.time.ns) / static_cast<double>(path.total.ns) * 100);
-	text += fmt::format(" {}: {}", place_text(answer, step), bound_text(step.time));
+	text += fmt::format(" {}: {}", location_text(answer, step), bound_text(step.time));
 	if (!step.is_order_known)
 		text += ", order unknown";
 	else if (!path.is_largest_sure)
