@@ -48,7 +48,7 @@ Listing::Listing(const Trace &trace, ListingOptions options, int fd)
 			throw Error("the trace has no event class " + readable(name) +
 				    "; `monitor info` lists those it has, `monitor events` those of each family");
 	if (trace.machines().size() > 1)
-		print_machines(trace.machines());
+		format_machines(trace.machines());
 	std::size_t line_bytes = 0;
 	for (const auto &cls : trace.description().classes()) {
 		plans_[cls->index] = compile(*cls);
@@ -65,7 +65,7 @@ std::size_t Listing::machine_bytes() const
 	return most;
 }
 
-void Listing::print_machines(const std::vector<std::string> &names)
+void Listing::format_machines(const std::vector<std::string> &names)
 {
 	std::size_t width = 0;
 	for (const std::string &name : names)
@@ -138,9 +138,9 @@ void Listing::put_line(const Event &event, std::int64_t running)
 {
 	Plan &plan = plans_[event.cls->index];
 	if (!event.is_token()) {
-		described_.clear();
+		generic_line_.clear();
 		put_generic_ctf(event, plan);
-		buffer_.resize(std::max(buffer_.size(), used_ + plan.line_bytes + described_.size()));
+		buffer_.resize(std::max(buffer_.size(), used_ + plan.line_bytes + generic_line_.size()));
 	}
 	char *const line = buffer_.data() + used_;
 	char *out =
@@ -152,7 +152,7 @@ void Listing::put_line(const Event &event, std::int64_t running)
 			out = put_value(put(out, step.before), event, step);
 		out = put(out, options_.json ? "}}\n" : "\n");
 	} else {
-		out = put(out, described_.view());
+		out = put(out, generic_line_.view());
 	}
 	used_ += static_cast<std::size_t>(out - line);
 	printed_any_ = true;
@@ -165,16 +165,16 @@ void Listing::put_generic_ctf(const Event &event, Plan &plan)
 	std::uint64_t at_bits = event.at_bits;
 	const char *separator = options_.json ? ",\"context\":{" : " ";
 	for (ContextText &context : plan.contexts) {
-		described_.put(std::exchange(separator, options_.json ? "," : " "));
-		context.put(event.view(), at_bits, described_);
+		generic_line_.put(std::exchange(separator, options_.json ? "," : " "));
+		context.put(event.view(), at_bits, generic_line_);
 	}
 	if (options_.json)
-		described_.put(plan.contexts.empty() ? ",\"fields\":{" : "},\"fields\":{");
+		generic_line_.put(plan.contexts.empty() ? ",\"fields\":{" : "},\"fields\":{");
 	else if (!plan.payload.empty())
-		described_.put(" ");
+		generic_line_.put(" ");
 	for (const FieldText &payload : plan.payload)
-		payload.put(event.view(), at_bits, described_);
-	described_.put(options_.json ? "}}\n" : "\n");
+		payload.put(event.view(), at_bits, generic_line_);
+	generic_line_.put(options_.json ? "}}\n" : "\n");
 }
 
 // Returns whether the time is before the start.
@@ -324,12 +324,12 @@ char *Listing::put_value(char *out, const Event &event, const Step &step) const
 
 void Listing::flush()
 {
-	for (std::size_t at = 0; at < used_ && !nobody_reads_;) {
+	for (std::size_t at = 0; at < used_ && !reader_is_gone_;) {
 		const ssize_t n = ::write(fd_, buffer_.data() + at, used_ - at);
 		if (n >= 0)
 			at += static_cast<std::size_t>(n);
 		else if (errno == EPIPE)
-			nobody_reads_ = true;
+			reader_is_gone_ = true;
 		else if (errno != EINTR)
 			throw Error(errno, "cannot write the listing");
 	}

@@ -40,15 +40,15 @@ public:
 		threads_.before(event);
 		threads_.after(event);
 	}
-	// Prints an event if the options select it and also(event, running thread, threads) returns true. False: the
-	// output's reader is gone.
-	template <class Also> bool print(const Event &event, Also &&also)
+	// Prints an event if the options select it and condition(event, running thread, threads) returns true. False:
+	// the output's reader is gone.
+	template <class Also> bool print(const Event &event, Also &&condition)
 	{
 		const std::int64_t running = threads_.before(event);
-		if (plans_[event.cls->index].wanted && also(event, running, std::as_const(threads_)))
+		if (plans_[event.cls->index].wanted && condition(event, running, std::as_const(threads_)))
 			put_line(event, running);
 		threads_.after(event);
-		return !nobody_reads_;
+		return !reader_is_gone_;
 	}
 	bool print(const Event &event)
 	{
@@ -56,7 +56,7 @@ public:
 	}
 	void gap(const StreamInfo &stream) { threads_.gap(stream); }
 	// Returns the buffered lines, which will not be written.
-	std::string taken() { return {buffer_.data(), std::exchange(used_, 0)}; }
+	std::string take_lines() { return {buffer_.data(), std::exchange(used_, 0)}; }
 	// Writes the buffered lines. Throws Error on failure, except if the output's reader is gone.
 	void flush();
 	bool printed_any() const { return printed_any_; }
@@ -84,7 +84,7 @@ private:
 	void compile_generic_ctf(const EventClass &cls, Plan &plan) const;
 	Step compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const;
 	std::size_t machine_bytes() const;
-	void print_machines(const std::vector<std::string> &names);
+	void format_machines(const std::vector<std::string> &names);
 	void put_line(const Event &event, std::int64_t running);
 	void put_generic_ctf(const Event &event, Plan &plan);
 
@@ -106,12 +106,12 @@ private:
 	std::uint64_t begin_time_;
 	std::uint64_t second_ticks_ = 0, second_ = 0; // second of the last event
 	const char *day_format_ = "";                 // of local_date()
-	std::string shown_;                           // of shown_second_, since 1970
-	std::int64_t shown_second_ = 0;
+	std::string shown_;                           // shown_second_ as text
+	std::int64_t shown_second_ = 0;               // since 1970
 	int fd_;
-	bool nobody_reads_ = false;
+	bool reader_is_gone_ = false;
 	bool printed_any_ = false;
-	LineBuffer described_; // the fields of one event
+	LineBuffer generic_line_; // the fields of one event of generic CTF
 	std::vector<char> buffer_;
 	std::size_t used_ = 0;
 };

@@ -14,7 +14,7 @@ Position Position::of(const trace::Event &event)
 	return {event.time, event.packet, at_bits};
 }
 
-bool Judge::is(Role role, const trace::Event &event, const filter::Running &running)
+bool Judge::has_role(Role role, const trace::Event &event, const filter::Running &running)
 {
 	const filter::Filter *pattern = rule_.pattern[role].get();
 	if (!pattern || !pattern->can_match(*event.cls))
@@ -34,9 +34,9 @@ bool Judge::find_key(Role role, const trace::Event &event, const filter::Running
 	return false;
 }
 
-void Judge::collect(const trace::Event &event, const filter::Running &running)
+void Judge::add_members(const trace::Event &event, const filter::Running &running)
 {
-	if (!is(among, event, running))
+	if (!has_role(among, event, running))
 		return;
 	for (const Name &name : rule_.added)
 		if (const Value value = name.value(event, running); value.is_number()) {
@@ -47,7 +47,7 @@ void Judge::collect(const trace::Event &event, const filter::Running &running)
 		}
 }
 
-bool Judge::belongs(const trace::Event &event, const filter::Running &running) const
+bool Judge::is_in_set(const trace::Event &event, const filter::Running &running) const
 {
 	return std::all_of(rule_.members.begin(), rule_.members.end(), [&](const Name &name) {
 		const Value value = name.value(event, running);
@@ -59,16 +59,16 @@ bool Judge::belongs(const trace::Event &event, const filter::Running &running) c
 
 void Judge::event(const trace::Event &event, const filter::Running &running)
 {
-	collect(event, running);
-	begun_ = begun_ || !rule_.pattern[begin] || is(begin, event, running);
-	if (begun_)
+	add_members(event, running);
+	has_begun_ = has_begun_ || !rule_.pattern[begin] || has_role(begin, event, running);
+	if (has_begun_)
 		judge(event, running);
-	drop(event, running);
+	remove_members(event, running);
 }
 
-void Judge::drop(const trace::Event &event, const filter::Running &running)
+void Judge::remove_members(const trace::Event &event, const filter::Running &running)
 {
-	if (!is(leaves, event, running))
+	if (!has_role(leaves, event, running))
 		return;
 	for (const Name &name : rule_.removed) {
 		const Value value = name.value(event, running);
@@ -83,10 +83,10 @@ void Judge::drop(const trace::Event &event, const filter::Running &running)
 void Judge::judge(const trace::Event &event, const filter::Running &running)
 {
 	if (rule_.form == Form::never || rule_.form == Form::holds)
-		return single(event, running);
+		return judge_single(event, running);
 	// One event may end what is open and start the next; in a sequence it also follows the previous one.
 	for (const Role role : {forget, second, third, first}) {
-		if (!is(role, event, running))
+		if (!has_role(role, event, running))
 			continue;
 		if (event.time < lossy_until_) {
 			tally_.unknown += role != forget;
@@ -94,16 +94,16 @@ void Judge::judge(const trace::Event &event, const filter::Running &running)
 		}
 		if (!find_key(role, event, running))
 			continue;
-		if (role == forget || !belongs(event, running))
+		if (role == forget || !is_in_set(event, running))
 			on_forget();
 		else
-			role == first    ? on_first(event, running)
-			: role == second ? on_second(event, running)
-					 : on_third(event);
+			role == first    ? on_first_event(event, running)
+			: role == second ? on_second_event(event, running)
+					 : on_third_event(event);
 	}
 }
 
-void Judge::found(const trace::Event &event, const filter::Running &running)
+void Judge::on_unseen_switch(const trace::Event &event, const filter::Running &running)
 {
 	for (const Role role : {first, second, third, forget}) {
 		const std::vector<std::string> &names = rule_.key[role].names();
@@ -119,65 +119,65 @@ void Judge::found(const trace::Event &event, const filter::Running &running)
 	}
 }
 
-void Judge::single(const trace::Event &event, const filter::Running &running)
+void Judge::judge_single(const trace::Event &event, const filter::Running &running)
 {
 	if (rule_.form == Form::never)
 		++tally_.judged;
-	if (!is(first, event, running) || !belongs(event, running))
+	if (!has_role(first, event, running) || !is_in_set(event, running))
 		return;
 	if (rule_.form == Form::never)
 		return violate("this event must not occur", {Position::of(event)});
 	++tally_.judged;
-	if (!is(second, event, running))
+	if (!has_role(second, event, running))
 		violate("the condition does not hold", {Position::of(event)});
 }
 
-void Judge::on_first(const trace::Event &event, const filter::Running &running)
+void Judge::on_first_event(const trace::Event &event, const filter::Running &running)
 {
-	OfKey *const of_key = find_or_make();
-	if (!of_key)
+	KeyState *const state = find_or_make();
+	if (!state)
 		return;
 	switch (rule_.form) {
 	case Form::pairs:
-		return start(*of_key, event, running);
+		return start(*state, event, running);
 	case Form::sequence:
-		return next(*of_key, event, running);
+		return next(*state, event, running);
 	case Form::absence:
 		++tally_.judged;
 		[[fallthrough]];
 	default:
-		of_key->open.assign(1, opened(event, running));
+		state->open.assign(1, make_open(event, running));
 	}
 }
 
-void Judge::on_second(const trace::Event &event, const filter::Running &running)
+void Judge::on_second_event(const trace::Event &event, const filter::Running &running)
 {
 	if (rule_.form == Form::pairs)
 		return end(event, running);
 	if (rule_.form == Form::after)
-		return only_after(event, running);
-	must_not(event);
+		return check_after(event, running);
+	check_absence(event);
 }
 
-void Judge::on_third(const trace::Event &event)
+void Judge::on_third_event(const trace::Event &event)
 {
 	// Knowing that nothing is open is only worth a key if an end checks it.
-	const bool asks = rule_.only_then || rule_.form == Form::after;
-	OfKey *const of_key = asks ? find_or_make() : find();
-	if (!of_key)
+	const bool needs_key = rule_.only_then || rule_.form == Form::after;
+	KeyState *const state = needs_key ? find_or_make() : find();
+	if (!state)
 		return;
 	if (rule_.form == Form::pairs)
-		for (const Open &open : of_key->open) {
+		for (const Open &open : state->open) {
 			++tally_.judged;
 			violate("this came between a start and its end", {open.at, Position::of(event)});
 		}
-	of_key->open.clear();
-	of_key->known = true;
+	state->open.clear();
+	state->known = true;
 }
 
 void Judge::on_forget()
 {
-	const OfKey *const found = find();
+	const KeyState *const found = find();
 	if (!found)
 		return;
 	if (rule_.form == Form::pairs)
@@ -185,60 +185,60 @@ void Judge::on_forget()
 	keys_.erase(key_);
 }
 
-void Judge::next(OfKey &of_key, const trace::Event &event, const filter::Running &running)
+void Judge::next(KeyState &state, const trace::Event &event, const filter::Running &running)
 {
-	if (!of_key.open.empty())
-		compare(of_key.open.front(), event, running);
-	of_key.open.assign(1, opened(event, running));
+	if (!state.open.empty())
+		compare(state.open.front(), event, running);
+	state.open.assign(1, make_open(event, running));
 }
 
-void Judge::start(OfKey &of_key, const trace::Event &event, const filter::Running &running)
+void Judge::start(KeyState &state, const trace::Event &event, const filter::Running &running)
 {
 	if (!rule_.keeps_each) {
-		of_key.known = true;
-		if (of_key.open.empty())
-			of_key.open.push_back(opened(event, running));
+		state.known = true;
+		if (state.open.empty())
+			state.open.push_back(make_open(event, running));
 		return;
 	}
-	if (of_key.open.size() == rule_.at_most) {
+	if (state.open.size() == rule_.at_most) {
 		if (rule_.has_at_most) {
 			++tally_.judged;
 			violate(fmt::format("more than {} are open", rule_.at_most),
-				{of_key.open.front().at, Position::of(event)});
+				{state.open.front().at, Position::of(event)});
 		} else {
 			++tally_.too_many;
 		}
-		of_key.open.erase(of_key.open.begin());
+		state.open.erase(state.open.begin());
 	}
-	of_key.open.push_back(opened(event, running));
+	state.open.push_back(make_open(event, running));
 }
 
 void Judge::end(const trace::Event &event, const filter::Running &running)
 {
-	OfKey *of_key = find();
-	if (of_key && !of_key->open.empty()) {
-		compare(of_key->open.back(), event, running);
-		of_key->open.pop_back();
+	KeyState *state = find();
+	if (state && !state->open.empty()) {
+		compare(state->open.back(), event, running);
+		state->open.pop_back();
 		return;
 	}
 	if (!rule_.only_then)
 		return;
-	if (is_known(of_key)) {
+	if (is_known(state)) {
 		++tally_.judged;
 		return violate("an end without a start", {Position::of(event)});
 	}
 	++tally_.unknown;
 	if (!rule_.keeps_each) // nothing is open from now on
-		if ((of_key = find_or_make()))
-			of_key->known = true;
+		if ((state = find_or_make()))
+			state->known = true;
 }
 
-void Judge::only_after(const trace::Event &event, const filter::Running &running)
+void Judge::check_after(const trace::Event &event, const filter::Running &running)
 {
-	const OfKey *const of_key = find();
-	if (of_key && !of_key->open.empty())
-		return compare(of_key->open.front(), event, running);
-	if (!is_known(of_key)) {
+	const KeyState *const state = find();
+	if (state && !state->open.empty())
+		return compare(state->open.front(), event, running);
+	if (!is_known(state)) {
 		++tally_.unknown;
 		return;
 	}
@@ -246,31 +246,32 @@ void Judge::only_after(const trace::Event &event, const filter::Running &running
 	violate("this came without what must come before it", {Position::of(event)});
 }
 
-void Judge::must_not(const trace::Event &event)
+void Judge::check_absence(const trace::Event &event)
 {
-	OfKey *const of_key = find();
-	if (!of_key || of_key->open.empty() ||
-	    (rule_.within_ns != Rule::any_time && is_late(of_key->open.front().at.time, event.time)))
+	KeyState *const state = find();
+	if (!state || state->open.empty() ||
+	    (rule_.within_ns != Rule::any_time && is_late(state->open.front().at.time, event.time)))
 		return;
-	violate("this must not come after that", {of_key->open.front().at, Position::of(event)});
-	of_key->open.clear();
+	violate("this must not come after that", {state->open.front().at, Position::of(event)});
+	state->open.clear();
 }
 
 void Judge::compare(const Open &earlier, const trace::Event &event, const filter::Running &running)
 {
 	++tally_.judged;
 	if (is_late(earlier.at.time, event.time))
-		return violate(late(earlier.at.time, event.time), {earlier.at, Position::of(event)});
+		return violate(late_text(earlier.at.time, event.time), {earlier.at, Position::of(event)});
 	for (std::size_t i = 0; i < rule_.relations.size(); ++i) {
 		const Relation &relation = rule_.relations[i];
 		const auto holds = relation.holds(event, running, earlier.values[i]);
 		if (holds.value_or(true))
 			continue;
-		return violate(relation.broken(event, running, earlier.values[i]), {earlier.at, Position::of(event)});
+		return violate(relation.violation_text(event, running, earlier.values[i]),
+			       {earlier.at, Position::of(event)});
 	}
 }
 
-Judge::Open Judge::opened(const trace::Event &event, const filter::Running &running) const
+Judge::Open Judge::make_open(const trace::Event &event, const filter::Running &running) const
 {
 	Open open{Position::of(event), {}};
 	for (const Relation &relation : rule_.relations)
@@ -290,8 +291,8 @@ void Judge::close_all(std::uint64_t time, bool is_end)
 	std::vector<Position> open;
 	if (rule_.form == Form::pairs ||
 	    (rule_.form == Form::sequence && !(is_end ? rule_.open_at_end : rule_.open_at_loss)))
-		keys_.visit([&open](const std::string &, const OfKey &of_key) {
-			for (const Open &each : of_key.open)
+		keys_.visit([&open](const std::string &, const KeyState &state) {
+			for (const Open &each : state.open)
 				open.push_back(each.at);
 		});
 	keys_.clear();
@@ -304,7 +305,7 @@ void Judge::close_all(std::uint64_t time, bool is_end)
 			continue;
 		}
 		++tally_.judged;
-		violate(late     ? this->late(position.time, time)
+		violate(late     ? late_text(position.time, time)
 			: is_end ? "nothing ended this before the end of the trace"
 				 : "nothing ended this before a loss",
 			{position});
@@ -316,7 +317,7 @@ bool Judge::is_late(std::uint64_t from, std::uint64_t to) const
 	return rule_.within_ns != Rule::any_time && to > from && to - from > within_;
 }
 
-std::string Judge::late(std::uint64_t from, std::uint64_t to) const
+std::string Judge::late_text(std::uint64_t from, std::uint64_t to) const
 {
 	return fmt::format("{} ns passed, more than {} ns", clock_.to_ns(to - from), rule_.within_ns);
 }
@@ -324,7 +325,7 @@ std::string Judge::late(std::uint64_t from, std::uint64_t to) const
 void Judge::violate(std::string what, std::vector<Position> events)
 {
 	++tally_.violated;
-	if (violations_.size() < keep_)
+	if (violations_.size() < max_kept_)
 		violations_.push_back({std::move(what), std::move(events)});
 }
 

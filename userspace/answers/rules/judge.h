@@ -54,23 +54,23 @@ class Judge {
 public:
 	static constexpr std::size_t max_keys = 200'000;
 
-	// The rule must outlive this. The first `keep` violations are kept.
-	Judge(const Rule &rule, const trace::Clock &clock, std::size_t keep, std::size_t keys = max_keys)
-	    : rule_(rule), clock_(clock), within_(ticks_within(rule.within_ns, clock.frequency_hz)), keep_(keep),
-	      max_keys_(keys), keys_(keys)
+	// The rule must outlive this. The first `max_kept` violations are kept.
+	Judge(const Rule &rule, const trace::Clock &clock, std::size_t max_kept, std::size_t keys = max_keys)
+	    : rule_(rule), clock_(clock), within_(ticks_within(rule.within_ns, clock.frequency_hz)),
+	      max_kept_(max_kept), max_keys_(keys), keys_(keys)
 	{
 	}
 
 	void event(const trace::Event &event, const filter::Running &running);
 	// The running thread appeared without a switch: its earlier activity was not seen.
-	void found(const trace::Event &event, const filter::Running &running);
+	void on_unseen_switch(const trace::Event &event, const filter::Running &running);
 	// A loss from `time` until `until`: events in between are not judged together with others.
 	void gap(std::uint64_t time, std::uint64_t until);
 	// `time`: of the last event.
 	void finish(std::uint64_t time) { close_all(time, true); }
 
 	// Whether an event matched `begin:`.
-	bool begun() const { return begun_; }
+	bool has_begun() const { return has_begun_; }
 	const Tally &tally() const { return tally_; }
 	const std::vector<Violation> &violations() const { return violations_; }
 
@@ -79,50 +79,50 @@ private:
 		Position at;
 		std::vector<Value> values; // for relations
 	};
-	struct OfKey {
+	struct KeyState {
 		std::vector<Open> open;
 		bool known = false; // nothing else is open; unknown if this is dropped
 
 		bool is_idle() const { return open.empty(); }
 	};
 
-	void collect(const trace::Event &event, const filter::Running &running);
-	void drop(const trace::Event &event, const filter::Running &running);
+	void add_members(const trace::Event &event, const filter::Running &running);
+	void remove_members(const trace::Event &event, const filter::Running &running);
 	void judge(const trace::Event &event, const filter::Running &running);
-	bool belongs(const trace::Event &event, const filter::Running &running) const;
-	bool is(Role role, const trace::Event &event, const filter::Running &running);
+	bool is_in_set(const trace::Event &event, const filter::Running &running) const;
+	bool has_role(Role role, const trace::Event &event, const filter::Running &running);
 	bool find_key(Role role, const trace::Event &event, const filter::Running &running);
-	OfKey *find() { return keys_.find(key_); }
-	OfKey *find_or_make() { return keys_.find_or_make(key_, tally_.too_many); }
-	void single(const trace::Event &event, const filter::Running &running);
-	void on_first(const trace::Event &event, const filter::Running &running);
-	void on_second(const trace::Event &event, const filter::Running &running);
-	void on_third(const trace::Event &event);
+	KeyState *find() { return keys_.find(key_); }
+	KeyState *find_or_make() { return keys_.find_or_make(key_, tally_.too_many); }
+	void judge_single(const trace::Event &event, const filter::Running &running);
+	void on_first_event(const trace::Event &event, const filter::Running &running);
+	void on_second_event(const trace::Event &event, const filter::Running &running);
+	void on_third_event(const trace::Event &event);
 	void on_forget();
-	void next(OfKey &of_key, const trace::Event &event, const filter::Running &running);
-	void start(OfKey &of_key, const trace::Event &event, const filter::Running &running);
+	void next(KeyState &state, const trace::Event &event, const filter::Running &running);
+	void start(KeyState &state, const trace::Event &event, const filter::Running &running);
 	void end(const trace::Event &event, const filter::Running &running);
-	void only_after(const trace::Event &event, const filter::Running &running);
-	void must_not(const trace::Event &event);
+	void check_after(const trace::Event &event, const filter::Running &running);
+	void check_absence(const trace::Event &event);
 	void compare(const Open &earlier, const trace::Event &event, const filter::Running &running);
 	void close_all(std::uint64_t time, bool is_end);
-	Open opened(const trace::Event &event, const filter::Running &running) const;
-	bool is_known(const OfKey *of_key) const
+	Open make_open(const trace::Event &event, const filter::Running &running) const;
+	bool is_known(const KeyState *state) const
 	{
-		return (of_key && of_key->known) || (rule_.knows_begin && !had_gap_);
+		return (state && state->known) || (rule_.knows_begin && !had_gap_);
 	}
 	bool is_late(std::uint64_t from, std::uint64_t to) const;
-	std::string late(std::uint64_t from, std::uint64_t to) const;
+	std::string late_text(std::uint64_t from, std::uint64_t to) const;
 	void violate(std::string what, std::vector<Position> events);
 
 	const Rule &rule_;
 	const trace::Clock &clock_;
 	std::uint64_t within_; // ticks
-	std::size_t keep_, max_keys_;
-	activities::OpenByKey<OfKey> keys_;
+	std::size_t max_kept_, max_keys_;
+	activities::OpenByKey<KeyState> keys_;
 	std::string key_;                                         // of the current event
 	std::set<std::pair<std::uint32_t, filter::Integer>> set_; // machine and value
-	bool begun_ = false;
+	bool has_begun_ = false;
 	bool had_gap_ = false;
 	std::uint64_t lossy_until_ = 0;
 	Tally tally_;

@@ -18,7 +18,7 @@ namespace {
 using FilterRelation = filter::Relation;
 
 // Longer operators first.
-constexpr std::pair<std::string_view, FilterRelation> signs[] = {
+constexpr std::pair<std::string_view, FilterRelation> operators[] = {
     {"!=", FilterRelation::not_equal}, {"<=", FilterRelation::less_equal}, {">=", FilterRelation::greater_equal},
     {"==", FilterRelation::equal},     {"=", FilterRelation::equal},       {"<", FilterRelation::less},
     {">", FilterRelation::greater}};
@@ -89,7 +89,7 @@ Relation::Relation(const std::string &text, const trace::Description &descriptio
     : text_(text)
 {
 	std::string later = text, earlier = text;
-	for (const auto &[sign, relation] : signs) {
+	for (const auto &[sign, relation] : operators) {
 		const std::size_t at = text.find(sign);
 		if (at == std::string::npos)
 			continue;
@@ -116,7 +116,8 @@ std::optional<bool> Relation::holds(const trace::Event &later, const filter::Run
 				 : filter::holds(relation_, value.text, earlier.text);
 }
 
-std::string Relation::broken(const trace::Event &later, const filter::Running &running, const Value &earlier) const
+std::string Relation::violation_text(const trace::Event &later, const filter::Running &running,
+				     const Value &earlier) const
 {
 	return fmt::format("{} does not hold: {} is {}, {} was {}", text_, later_name_,
 			   shown(later_->value(later, running)), earlier_name_, shown(earlier));

@@ -42,7 +42,8 @@ public:
 	std::optional<bool> holds(const trace::Event &later, const filter::Running &running,
 				  const Value &earlier) const;
 	// The message for a violation: "seq = seq + 1 does not hold: seq is 7, seq was 4".
-	std::string broken(const trace::Event &later, const filter::Running &running, const Value &earlier) const;
+	std::string violation_text(const trace::Event &later, const filter::Running &running,
+				   const Value &earlier) const;
 
 private:
 	std::string text_, later_name_, earlier_name_;

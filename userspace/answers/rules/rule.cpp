@@ -61,7 +61,7 @@ const FormWords &form_of(const RuleText &text)
 		    text.where);
 }
 
-void expect_words(const RuleText &text, const FormWords &form)
+void check_keywords(const RuleText &text, const FormWords &form)
 {
 	std::set<std::string> known(form.others.begin(), form.others.end());
 	known.insert({"needs", "begin", "among", "leaves", "members"});
@@ -99,18 +99,18 @@ public:
 
 	Rule compile()
 	{
-		expect_words(text_, form_);
+		check_keywords(text_, form_);
 		rule_.name = text_.name;
 		rule_.where = text_.where;
 		rule_.form = form_.form;
-		options();
-		set();
+		read_options();
+		read_set();
 		for (std::size_t role = 0; role < patterns; ++role)
 			find_events(role);
 		if (rule_.reason.empty()) {
 			find_patterns();
-			keys();
-			members();
+			read_keys();
+			read_members();
 			rule_.relations = relations(text_.find("same"), description_);
 			std::ranges::move(relations(text_.find("follows"), description_),
 					  std::back_inserter(rule_.relations));
@@ -141,7 +141,7 @@ private:
 		return role == begin ? "begin" : role == among ? "among" : role == leaves ? "leaves" : form_.role[role];
 	}
 
-	void set()
+	void read_set()
 	{
 		const Word *word = text_.find("among");
 		if (!word != !text_.find("members") || (!word && text_.find("leaves")))
@@ -149,7 +149,7 @@ private:
 				    ": `among:` and `members:` need each other, and `leaves:` needs both");
 		for (const std::size_t role : {among, leaves})
 			if (const Word *each = text_.find(word_text(role)))
-				set_[role - among] = set_part(*each);
+				set_[role - among] = parse_set_part(*each);
 	}
 
 	// "NAMES of CONDITION"
@@ -157,7 +157,7 @@ private:
 		Word condition;
 		std::vector<std::string> names;
 	};
-	static SetPart set_part(const Word &word)
+	static SetPart parse_set_part(const Word &word)
 	{
 		const std::size_t of = word.text.find(" of ");
 		if (of == std::string::npos)
@@ -166,7 +166,7 @@ private:
 			activities::split_names(word.text.substr(0, of), word.where.c_str())};
 	}
 
-	void members()
+	void read_members()
 	{
 		const Word *word = text_.find("members");
 		if (!word)
@@ -188,7 +188,7 @@ private:
 		rule_.key_is_member = key.size() == 1 && std::ranges::find(names, key.front()) != names.end();
 	}
 
-	void lacks(const std::string &event)
+	void require_event(const std::string &event)
 	{
 		if (rule_.reason.empty() && std::find(events_.begin(), events_.end(), event) == events_.end())
 			rule_.reason =
@@ -208,11 +208,11 @@ private:
 			throw Error("{}: {}", word->where, error.what());
 		}
 		for (const std::string &name : names)
-			lacks(name);
+			require_event(name);
 	}
 
 	// One part per role of the rule, in order; the last part also applies to the remaining roles.
-	void keys()
+	void read_keys()
 	{
 		const Word *word = text_.find("key");
 		if (!word)
@@ -227,11 +227,11 @@ private:
 		}
 		if (parts.size() > next)
 			throw Error("{}: the key has {} parts, the rule takes {}", word->where, parts.size(), next);
-		expect_keys(*word);
+		check_keys(*word);
 		activities::share_machines(rule_.key);
 	}
 
-	void expect_keys(const Word &word) const
+	void check_keys(const Word &word) const
 	{
 		std::vector<std::string> what(roles);
 		std::vector<activities::KeySide> sides;
@@ -243,23 +243,23 @@ private:
 		activities::expect_comparable(sides, description_, word.where);
 	}
 
-	void options()
+	void read_options()
 	{
 		if (const Word *word = text_.find("within"))
 			rule_.within_ns = duration(*word);
 		if (const Word *word = text_.find("at most"))
-			at_most(*word);
+			read_at_most(*word);
 		if (const Word *word = text_.find("nested"))
 			rule_.keeps_each = choice(*word, {"yes", "no"}) == "yes" || rule_.has_at_most;
 		if (const Word *word = text_.find("before begin"))
 			rule_.knows_begin = choice(*word, {"nothing", "unknown"}) == "nothing";
 		rule_.only_then = text_.find("only then");
 		if (const Word *word = text_.find("allow open"))
-			allow_open(*word);
+			read_allow_open(*word);
 		if (const Word *word = text_.find("needs")) {
 			rule_.needs = activities::split_names(word->text, word->where.c_str());
 			for (const std::string &event : rule_.needs)
-				lacks(event);
+				require_event(event);
 		}
 	}
 
@@ -278,7 +278,7 @@ private:
 		throw Error("{}: {} is not a duration, such as 100ms", word.where, readable(word.text));
 	}
 
-	void at_most(const Word &word)
+	void read_at_most(const Word &word)
 	{
 		const char *const end = word.text.data() + word.text.size();
 		const auto [stopped, error] = std::from_chars(word.text.data(), end, rule_.at_most);
@@ -288,7 +288,7 @@ private:
 		rule_.has_at_most = rule_.keeps_each = true;
 	}
 
-	void allow_open(const Word &word)
+	void read_allow_open(const Word &word)
 	{
 		rule_.open_at_end = word.text == "at end" || word.text == "at end, at loss";
 		rule_.open_at_loss = word.text == "at loss" || word.text == "at end, at loss";

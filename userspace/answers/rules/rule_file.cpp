@@ -35,7 +35,7 @@ public:
 	std::vector<RuleText> parse()
 	{
 		while (lines_.next())
-			take(lines_.word(), lines_.value());
+			read_line(lines_.word(), lines_.value());
 		if (rules_.empty())
 			throw Error("{}: it has no rule", name_);
 		return std::move(rules_);
@@ -44,13 +44,13 @@ public:
 private:
 	std::string where() const { return lines_.where(); }
 
-	void take(const std::string &word, const std::string &value)
+	void read_line(const std::string &word, const std::string &value)
 	{
 		if (std::find(words.begin(), words.end(), word) == words.end()) {
 			if (word.empty())
 				throw Error("{}: a name is missing before the colon", where());
 			if (filter::has_pair(value) || filter::misspells_then(value))
-				return take_pair(word, value);
+				return read_pair(word, value);
 			const std::string similar = suggestions(word, words);
 			throw Error("{}: {} is not a keyword of rules.{}", where(), readable(word),
 				    similar.empty() ? " A rule in one line is NAME: A then B." : similar);
@@ -58,13 +58,13 @@ private:
 		if (value.empty())
 			throw Error("{}: nothing follows `{}:`", where(), word);
 		if (word == "rule")
-			return begin(value);
+			return start_rule(value);
 		if (rules_.empty())
 			throw Error("{}: `{}:` belongs below a `rule:`", where(), word);
 		add(word, value);
 	}
 
-	void begin(const std::string &name)
+	void start_rule(const std::string &name)
 	{
 		if (rules_.size() == max_rules)
 			throw Error("{}: more than {} rules are not supported", where(), max_rules);
@@ -72,10 +72,10 @@ private:
 	}
 
 	// NAME: PAIR
-	void take_pair(const std::string &name, const std::string &value)
+	void read_pair(const std::string &name, const std::string &value)
 	{
 		const filter::PairText pair = filter::parse_pair(value, where() + ", pair of " + printable(name));
-		begin(name);
+		start_rule(name);
 		add("when", pair.start);
 		add(pair.kind == filter::PairText::Kind::then ? "then" : "never", pair.end);
 		if (pair.within_ns)

@@ -17,16 +17,16 @@ using Lines = std::map<Position, std::string>;
 
 class Pass {
 public:
-	Pass(trace::Trace &trace, const std::vector<RuleText> &texts, std::size_t keep)
-	    : trace_(trace), of_class_(trace.description().classes().size()), seen_(of_class_.size())
+	Pass(trace::Trace &trace, const std::vector<RuleText> &texts, std::size_t max_kept)
+	    : trace_(trace), rules_of_class_(trace.description().classes().size()), seen_(rules_of_class_.size())
 	{
 		rules_.reserve(texts.size()); // judges refer to the elements
 		for (const RuleText &text : texts) {
 			rules_.push_back(compile(text, trace.description(), trace.begin_time()));
-			judges_.emplace_back(rules_.back(), trace.description().clock, keep);
+			judges_.emplace_back(rules_.back(), trace.description().clock, max_kept);
 		}
 		for (std::size_t i = 0; i < rules_.size(); ++i)
-			assign(i);
+			assign_classes(i);
 	}
 
 	void read()
@@ -37,10 +37,10 @@ public:
 		const auto event = [&](const trace::Event &event, std::int64_t running, const trace::Threads &threads) {
 			seen_[event.cls->index] = true;
 			last_time = event.time;
-			if (runners.found(event, running))
+			if (runners.is_unseen_switch(event, running))
 				for (Judge &judge : judges_)
-					judge.found(event, {running, &threads});
-			for (const std::size_t i : of_class_[event.cls->index])
+					judge.on_unseen_switch(event, {running, &threads});
+			for (const std::size_t i : rules_of_class_[event.cls->index])
 				judges_[i].event(event, {running, &threads});
 			return false;
 		};
@@ -68,7 +68,7 @@ public:
 	}
 
 private:
-	void assign(std::size_t rule)
+	void assign_classes(std::size_t rule)
 	{
 		const Rule &of = rules_[rule];
 		for (const auto &cls : trace_.description().classes()) {
@@ -76,7 +76,7 @@ private:
 				return each && each->can_match(*cls);
 			});
 			if (of.reason.empty() && (has_role || of.form == Form::never))
-				of_class_[cls->index].push_back(rule);
+				rules_of_class_[cls->index].push_back(rule);
 		}
 	}
 
@@ -95,7 +95,7 @@ private:
 			if (const std::string left_out = pattern ? left_out_form(*pattern) : "";
 			    !left_out.empty() && judge.tally().violated == 0)
 				return left_out;
-		return judge.begun() || judge.tally().judged || !rule.pattern[begin]
+		return judge.has_begun() || judge.tally().judged || !rule.pattern[begin]
 			   ? ""
 			   : "no event that `begin:` selects ever came";
 	}
@@ -177,7 +177,7 @@ private:
 		    trace_, {0, lines.rbegin()->first.time},
 		    [&](const trace::Event &event) {
 			    listing.print(event, is_wanted);
-			    if (std::string line = listing.taken(); !line.empty())
+			    if (std::string line = listing.take_lines(); !line.empty())
 				    lines[Position::of(event)] = line.substr(0, line.size() - 1);
 		    },
 		    [&](const trace::StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) {
@@ -200,8 +200,8 @@ private:
 	trace::Trace &trace_;
 	std::vector<Rule> rules_;
 	std::vector<Judge> judges_;
-	std::vector<std::vector<std::size_t>> of_class_; // rules, by class index
-	std::vector<bool> seen_;                         // by class index
+	std::vector<std::vector<std::size_t>> rules_of_class_; // rules, by class index
+	std::vector<bool> seen_;                               // by class index
 };
 
 } // namespace

@@ -24,7 +24,7 @@ public:
 	}
 
 	// Whether the event shows that `running` is such a thread. Called in time order.
-	bool found(const trace::Event &event, std::int64_t running)
+	bool is_unseen_switch(const trace::Event &event, std::int64_t running)
 	{
 		if (!event.is_token() || !event.has_cpu() || event.stream->is_user() ||
 		    running == trace::Threads::unknown)
