@@ -22,7 +22,7 @@ std::string who_column(const states::Tree &tree)
 	return std::string(subject_name(tree.subject()));
 }
 
-bool has_who(const Context &context)
+bool has_subject_column(const Context &context)
 {
 	return context.tree.subject() != Subject::machine;
 }
@@ -75,7 +75,7 @@ Cell time_cell(std::uint64_t time, const Context &context)
 					 : context.ns(time - context.begin_time);
 }
 
-void add_shape(std::vector<Cell> &cells, const Distribution &values, const Context &context)
+void add_quantiles(std::vector<Cell> &cells, const Distribution &values, const Context &context)
 {
 	if (values.count() == 0) {
 		cells.resize(cells.size() + 4);
@@ -97,14 +97,14 @@ std::string Context::who(std::uint32_t subject) const
 	const states::Who &who = subjects[subject];
 	if (who.thread)
 		return fmt::format("{}-{}", who.thread->name.empty() ? "?" : who.thread->name, who.thread->tid);
-	return has_who(*this) ? fmt::format("{}", who.cpu) : "";
+	return has_subject_column(*this) ? fmt::format("{}", who.cpu) : "";
 }
 
-report::Table totals_table(const Totals &totals, const Context &context, bool each,
+report::Table totals_table(const Totals &totals, const Context &context, bool per_subject,
 			   const std::vector<std::size_t> &order)
 {
 	report::Table table;
-	if (each && has_who(context))
+	if (per_subject && has_subject_column(context))
 		table.columns.push_back({who_column(context.tree), who_column(context.tree), Unit::text});
 	table.columns.push_back({"number", "no", Unit::count});
 	table.columns.push_back({"state", "state", Unit::text});
@@ -113,8 +113,8 @@ report::Table totals_table(const Totals &totals, const Context &context, bool ea
 	table.columns.push_back({"time_ns", "time", Unit::nanoseconds});
 	table.columns.push_back({"share_percent", "share%", Unit::percent});
 	table.columns.push_back({"runs", "runs", Unit::count});
-	for (const char *shape : {"min", "p50", "p99", "max"})
-		table.columns.push_back({std::string(shape) + "_ns", shape, Unit::nanoseconds});
+	for (const char *figure : {"min", "p50", "p99", "max"})
+		table.columns.push_back({std::string(figure) + "_ns", figure, Unit::nanoseconds});
 	for (const std::size_t group : order) {
 		const double all = recorded_ticks(totals, context.tree, group);
 		for (std::size_t row = 0; row <= totals.unknown(); ++row) {
@@ -122,7 +122,7 @@ report::Table totals_table(const Totals &totals, const Context &context, bool ea
 			if (!is_shown(totals, context, row, values))
 				continue;
 			std::vector<Cell> cells;
-			if (each && has_who(context))
+			if (per_subject && has_subject_column(context))
 				cells.emplace_back(context.who(static_cast<std::uint32_t>(group)));
 			cells.push_back(number_of(totals, context.tree, row));
 			cells.emplace_back(name_of(totals, context.tree, row, context.format != Format::text));
@@ -132,14 +132,14 @@ report::Table totals_table(const Totals &totals, const Context &context, bool ea
 			cells.emplace_back(context.ns(ticks));
 			cells.push_back(row == totals.pause() || all <= 0 ? Cell() : Cell(100 * values.total() / all));
 			cells.emplace_back(values.count());
-			add_shape(cells, values, context);
+			add_quantiles(cells, values, context);
 			table.rows.push_back(std::move(cells));
 		}
 	}
 	return table;
 }
 
-activities::Rows histograms(const Totals &totals, const Context &context, bool each,
+activities::Rows histograms(const Totals &totals, const Context &context, bool per_subject,
 			    const std::vector<std::size_t> &order)
 {
 	activities::Rows rows;
@@ -154,7 +154,7 @@ activities::Rows histograms(const Totals &totals, const Context &context, bool e
 				cells.back().kind = activities::Cell::Kind::text;
 				cells.back().text = text;
 			};
-			if (each && has_who(context))
+			if (per_subject && has_subject_column(context))
 				add(context.who(static_cast<std::uint32_t>(group)));
 			add(name_of(totals, context.tree, row, true));
 			std::string key;
@@ -192,7 +192,7 @@ report::Table runs_table(const RunList &list, const Context &context, std::size_
 {
 	report::Table table;
 	table.columns.push_back(time_column(context));
-	if (has_who(context))
+	if (has_subject_column(context))
 		table.columns.push_back({who_column(context.tree), who_column(context.tree), Unit::text});
 	table.columns.push_back({"number", "no", Unit::count});
 	table.columns.push_back({"state", "state", Unit::text});
@@ -201,7 +201,7 @@ report::Table runs_table(const RunList &list, const Context &context, std::size_
 	// Merges the subjects' lists by time; at equal times in the order of the subjects.
 	struct Next {
 		std::uint64_t from;
-		std::size_t subject, place;
+		std::size_t subject, index;
 
 		bool operator>(const Next &other) const
 		{
@@ -217,18 +217,18 @@ report::Table runs_table(const RunList &list, const Context &context, std::size_
 	for (; !next.empty() && table.rows.size() < max_rows; --left_out) {
 		const Next first = next.top();
 		next.pop();
-		const states::Run &run = list.runs()[first.subject][first.place];
+		const states::Run &run = list.runs()[first.subject][first.index];
 		std::vector<Cell> cells;
 		cells.push_back(time_cell(run.from, context));
-		if (has_who(context))
+		if (has_subject_column(context))
 			cells.emplace_back(context.who(run.subject));
 		cells.push_back(context.tree.is_of_tree(run.state) ? Cell(std::uint64_t{run.state}) : Cell());
 		cells.emplace_back(context.tree.path(run.state));
 		cells.emplace_back(run.ticks());
 		cells.emplace_back(context.ns(run.ticks()));
 		table.rows.push_back(std::move(cells));
-		if (first.place + 1 < list.runs()[first.subject].size())
-			next.push({list.runs()[first.subject][first.place + 1].from, first.subject, first.place + 1});
+		if (first.index + 1 < list.runs()[first.subject].size())
+			next.push({list.runs()[first.subject][first.index + 1].from, first.subject, first.index + 1});
 	}
 	return table;
 }
@@ -255,7 +255,7 @@ report::Table matches_table(const Matches &matches, const RunList &list, const C
 	const bool is_text = context.format == Format::text;
 	report::Table table;
 	table.columns.push_back(time_column(context));
-	if (has_who(context))
+	if (has_subject_column(context))
 		table.columns.push_back({who_column(context.tree), who_column(context.tree), Unit::text});
 	if (!is_text)
 		table.columns.push_back({"ticks", "ticks", Unit::count});
@@ -273,7 +273,7 @@ report::Table matches_table(const Matches &matches, const RunList &list, const C
 		if (is_text && count > max_states_in_text)
 			names += " ...";
 		std::vector<Cell> cells = {time_cell(from, context)};
-		if (has_who(context))
+		if (has_subject_column(context))
 			cells.emplace_back(context.who(match.subject));
 		if (!is_text)
 			cells.emplace_back(ticks);

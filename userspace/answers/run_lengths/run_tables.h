@@ -29,11 +29,11 @@ struct Context {
 	std::string who(std::uint32_t subject) const;
 };
 
-// `each`: separate totals for the subjects in `order`.
-report::Table totals_table(const Totals &totals, const Context &context, bool each,
+// `per_subject`: separate totals for the subjects in `order`.
+report::Table totals_table(const Totals &totals, const Context &context, bool per_subject,
 			   const std::vector<std::size_t> &order);
 // The same with all values, for report::histograms_text().
-activities::Rows histograms(const Totals &totals, const Context &context, bool each,
+activities::Rows histograms(const Totals &totals, const Context &context, bool per_subject,
 			    const std::vector<std::size_t> &order);
 
 // The whole that shares refer to: "2 CPUs, 1.204 s each".

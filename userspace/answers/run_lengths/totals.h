@@ -14,14 +14,14 @@ namespace monitor::run_lengths {
 
 class Totals : public states::RunSink {
 public:
-	// `each`: separate totals per subject.
-	Totals(const states::Tree &tree, bool each) : tree_(tree), each_(each) {}
+	// `per_subject`: separate totals per subject.
+	Totals(const states::Tree &tree, bool per_subject) : tree_(tree), per_subject_(per_subject) {}
 
 	void run(const states::Run &run) override;
 	// After the last run.
 	void finish();
 
-	// Number of groups; without `each` one, group 0, for all subjects.
+	// Number of groups; without `per_subject` one, group 0, for all subjects.
 	std::size_t groups() const { return groups_.size(); }
 	// In the order of Tree::nodes(), then PAUSE and unknown. In ticks.
 	const std::vector<activities::Distribution> &of_group(std::size_t group) const { return groups_[group]; }
@@ -34,19 +34,19 @@ private:
 		std::uint64_t since;
 	};
 	// The ancestors of a subject's current state, and the end of its runs so far.
-	struct Place {
+	struct SubjectState {
 		std::vector<Open> open;
 		std::uint64_t until = 0;
 	};
 
-	activities::Distribution &of(std::uint32_t subject, std::size_t row);
+	activities::Distribution &durations_of(std::uint32_t subject, std::size_t row);
 	void enter(const states::Run &run);
 	void leave(std::uint32_t subject, std::size_t depth, std::uint64_t time);
 
 	const states::Tree &tree_;
-	bool each_;
+	bool per_subject_;
 	std::vector<std::vector<activities::Distribution>> groups_;
-	std::vector<Place> places_; // by subject
+	std::vector<SubjectState> subjects_; // by subject
 };
 
 } // namespace monitor::run_lengths
