@@ -32,8 +32,8 @@ std::string span_text(const Selection &selection, const trace::Trace &trace, con
 }
 
 // A range that only touches the recorded time at one end has no sum of times.
-void expect_time(const Selection &selection, const trace::Trace &trace, const trace::TimeRange &range,
-		 const trace::TimeRange &whole)
+void check_overlap(const Selection &selection, const trace::Trace &trace, const trace::TimeRange &range,
+		   const trace::TimeRange &whole)
 {
 	const auto ns = [&](std::uint64_t time) { return trace.since_begin_ns(time); };
 	const bool is_before = range.from < whole.from && ns(range.to) <= ns(whole.from);
@@ -97,10 +97,10 @@ analyze::Scope Selection::scope(const trace::Trace &trace, const analyze::Record
 {
 	const trace::TimeRange whole = analyze::window_of(trace, info);
 	analyze::Scope scope{range(trace, whole), cpus, {}};
-	expect_time(*this, trace, scope.range, whole);
-	const trace::TimeRange asked = scope.range;
-	scope.range = analyze::whole_periods(trace, info, asked);
-	if (scope.range.from < asked.from || scope.range.to > asked.to)
+	check_overlap(*this, trace, scope.range, whole);
+	const trace::TimeRange given = scope.range;
+	scope.range = analyze::whole_periods(trace, info, given);
+	if (scope.range.from < given.from || scope.range.to > given.to)
 		print_note("monitor: statistics are of whole periods: the time from {} to {} is shown\n",
 			   time_of_day(trace, scope.range.from), time_of_day(trace, scope.range.to + 1));
 	if (!threads.is_all())

@@ -17,12 +17,12 @@
 namespace monitor::selection {
 namespace {
 
-bool is_one_of(const auto &values, const auto &value)
+bool is_empty_or_has(const auto &values, const auto &value)
 {
 	return values.empty() || std::ranges::find(values, value) != values.end();
 }
 
-bool is_named(const std::vector<std::string> &patterns, std::string_view name)
+bool is_empty_or_matches(const std::vector<std::string> &patterns, std::string_view name)
 {
 	return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string &pattern) {
 		       return filter::matches_glob(pattern, name);
@@ -88,14 +88,14 @@ void feed_states(const trace::Trace &trace, analyze::ThreadFold &fold)
 }
 
 // From a fold of the whole trace.
-std::vector<bool> selected(const trace::Trace &trace, const analyze::RecordingInfo &info,
-			   const ThreadSelection &selection, const analyze::ThreadFold &fold)
+std::vector<bool> ever_selected(const trace::Trace &trace, const analyze::RecordingInfo &info,
+				const ThreadSelection &selection, const analyze::ThreadFold &fold)
 {
 	const auto is_selected = condition_of(trace, info, selection);
 	std::vector<bool> selected;
 	selected.reserve(fold.threads().size());
 	for (const analyze::Thread &thread : fold.threads()) {
-		SelectedBy by{thread.tid, thread.tgid, thread.name, thread.in_tree, fold.cgroup_of(thread)};
+		ThreadProperties by{thread.tid, thread.tgid, thread.name, thread.in_tree, fold.cgroup_of(thread)};
 		bool is_ever = is_selected(by);
 		for (const analyze::CgroupStay &stay : thread.left) {
 			by.cgroup = stay.cgroup;
@@ -107,7 +107,7 @@ std::vector<bool> selected(const trace::Trace &trace, const analyze::RecordingIn
 }
 
 // From what other tracers, or several recordings, report about threads.
-trace::SelectedThreads known_by_number(const trace::Trace &trace, const ThreadSelection &selection)
+trace::SelectedThreads selected_by_tid(const trace::Trace &trace, const ThreadSelection &selection)
 {
 	if (selection.command || !selection.cgroups.empty())
 		throw Error(
@@ -128,22 +128,22 @@ trace::SelectedThreads known_by_number(const trace::Trace &trace, const ThreadSe
 	trace::SelectedThreads selected;
 	processes.visit([&](std::uint32_t machine, std::int64_t tid, std::int64_t process, std::string_view name) {
 		selected.add(machine, tid, 0,
-			     is_one_of(selection.pids, process) && is_one_of(selection.tids, tid) &&
-				 is_named(selection.comms, name));
+			     is_empty_or_has(selection.pids, process) && is_empty_or_has(selection.tids, tid) &&
+				 is_empty_or_matches(selection.comms, name));
 	});
 	return selected;
 }
 
 } // namespace
 
-std::function<bool(const SelectedBy &)> condition_of(const trace::Trace &trace, const analyze::RecordingInfo &info,
-						     const ThreadSelection &selection)
+std::function<bool(const ThreadProperties &)>
+condition_of(const trace::Trace &trace, const analyze::RecordingInfo &info, const ThreadSelection &selection)
 {
 	if (selection.command && info.command_pid == 0)
 		throw Error("--command: this trace does not know of a recorded command");
-	return [&selection, cgroups = Cgroups(trace, selection.cgroups)](const SelectedBy &thread) {
-		return is_one_of(selection.pids, thread.process) && is_one_of(selection.tids, thread.tid) &&
-		       is_named(selection.comms, thread.name) && (!selection.command || thread.in_command) &&
+	return [&selection, cgroups = Cgroups(trace, selection.cgroups)](const ThreadProperties &thread) {
+		return is_empty_or_has(selection.pids, thread.process) && is_empty_or_has(selection.tids, thread.tid) &&
+		       is_empty_or_matches(selection.comms, thread.name) && (!selection.command || thread.in_command) &&
 		       cgroups.include(thread.cgroup);
 	};
 }
@@ -163,7 +163,7 @@ std::vector<bool> threads_of_fold(const trace::Trace &trace, const analyze::Reco
 {
 	analyze::ThreadFold fold(trace, info);
 	feed_states(trace, fold);
-	return selected(trace, info, selection, fold);
+	return ever_selected(trace, info, selection, fold);
 }
 
 std::optional<std::set<std::uint64_t>> cgroups_of_fold(const trace::Trace &trace, const ThreadSelection &selection)
@@ -186,10 +186,10 @@ trace::SelectedThreads threads_of_events(const trace::Trace &trace, const analyz
 		return threads;
 	}
 	if (trace.is_generic_ctf() || trace.machines().size() > 1)
-		return known_by_number(trace, selection);
+		return selected_by_tid(trace, selection);
 	analyze::ThreadFold fold(trace, info);
 	feed_states(trace, fold);
-	const std::vector<bool> is_selected = selected(trace, info, selection, fold);
+	const std::vector<bool> is_selected = ever_selected(trace, info, selection, fold);
 	const Cgroups cgroups(trace, selection.cgroups);
 	for (std::size_t i = 0; i < is_selected.size(); ++i) {
 		const analyze::Thread &thread = fold.threads()[i];

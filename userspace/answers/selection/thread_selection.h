@@ -30,7 +30,7 @@ struct ThreadSelection {
 };
 
 // The properties of a thread that conditions use.
-struct SelectedBy {
+struct ThreadProperties {
 	std::int32_t tid = 0, process = 0;
 	std::string_view name;
 	bool in_command = false;
@@ -38,8 +38,8 @@ struct SelectedBy {
 };
 // For a recording: whether a thread, with its properties at the end, is selected. Throws Error. The selection must
 // outlive it.
-std::function<bool(const SelectedBy &)> condition_of(const trace::Trace &trace, const analyze::RecordingInfo &info,
-						     const ThreadSelection &selection);
+std::function<bool(const ThreadProperties &)>
+condition_of(const trace::Trace &trace, const analyze::RecordingInfo &info, const ThreadSelection &selection);
 
 // Paths of the cgroups of a recording, by id.
 std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory);
