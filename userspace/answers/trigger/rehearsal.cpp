@@ -26,15 +26,15 @@ Rehearsal::Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Tra
     : trace_(trace), triggers_(triggers.size())
 {
 	for (std::size_t i = 0; i < triggers.size(); ++i) {
-		Trigger &to = triggers_[i];
-		to.made.kind = triggers[i].kind;
-		to.made.within = triggers[i].within_ticks(trace.description().clock.frequency_hz);
-		to.made.times = triggers[i].times;
+		Trigger &trigger = triggers_[i];
+		trigger.definition.kind = triggers[i].kind;
+		trigger.definition.within = triggers[i].within_ticks(trace.description().clock.frequency_hz);
+		trigger.definition.times = triggers[i].times;
 		try {
 			if (!triggers[i].first.empty())
-				prepare(to.inputs[0], triggers[i].first, triggers[i].first_key, doubts);
+				prepare(trigger.inputs[0], triggers[i].first, triggers[i].first_key, doubts);
 			if (!triggers[i].second.empty())
-				prepare(to.inputs[1], triggers[i].second, triggers[i].second_key, doubts);
+				prepare(trigger.inputs[1], triggers[i].second, triggers[i].second_key, doubts);
 		} catch (const Error &error) {
 			throw Error("trigger {}: {}", triggers[i].name, error.what());
 		}
@@ -58,27 +58,27 @@ void Rehearsal::prepare(Input &input, const std::string &condition, const std::s
 void Rehearsal::step(std::size_t number, unsigned input, const trace::Event &event, const filter::Running &running)
 {
 	Trigger &trigger = triggers_[number];
-	const Input &of = trigger.inputs[input];
+	const Input &tested = trigger.inputs[input];
 	const std::uint32_t cls = event.cls->index;
-	if (!of.filter || (of.has_key && !of.keys[cls]) || !of.filter->can_match(*event.cls))
+	if (!tested.filter || (tested.has_key && !tested.keys[cls]) || !tested.filter->can_match(*event.cls))
 		return;
-	const bool needs_thread =
-	    of.filter->needs_threads() || (of.has_key && of.keys[cls]->from == filter::ValueSource::From::tid);
+	const bool needs_thread = tested.filter->needs_threads() ||
+				  (tested.has_key && tested.keys[cls]->from == filter::ValueSource::From::tid);
 	unnamed_ += needs_thread && running.tid == trace::Threads::unknown;
-	if (!of.filter->matches(event, running))
+	if (!tested.filter->matches(event, running))
 		return;
 	Remembered &remembered = trigger.remembered[event.cls->domain == trace::Domain::user ? of_programs : of_kernel];
 	Fired fired{number, event.time, 0, event.cpu(), running.tid, static_cast<std::uint32_t>(event.cls->id)};
 	__u64 began = 0, key = 0;
-	if (std::uint64_t bits = 0; of.has_key) {
-		if (!of.keys[cls]->bits(event, running, bits))
+	if (std::uint64_t bits = 0; tested.has_key) {
+		if (!tested.keys[cls]->bits(event, running, bits))
 			return; // it is counted as unnamed
 		key = bits;
 	}
 	const bool is_new =
-	    trigger.made.kind == EDC_TRIGGER_MISSING && !input && !find_waiting(remembered.state->pending, key);
+	    trigger.definition.kind == EDC_TRIGGER_MISSING && !input && !find_waiting(remembered.state->pending, key);
 	const bool fires =
-	    edc_trigger_step(&trigger.made, remembered.state.get(), input, key, event.time, &began, &forgotten_);
+	    edc_trigger_step(&trigger.definition, remembered.state.get(), input, key, event.time, &began, &forgotten_);
 	if (is_new)
 		remembered.waiting.emplace_back(event.time, key);
 	fired.began = began;
@@ -104,15 +104,15 @@ void Rehearsal::expire(std::uint64_t time, Side side)
 		Trigger &trigger = triggers_[i];
 		Remembered &remembered = trigger.remembered[side];
 		while (!remembered.waiting.empty() && time > remembered.waiting.front().first &&
-		       time - remembered.waiting.front().first > trigger.made.within) {
+		       time - remembered.waiting.front().first > trigger.definition.within) {
 			const auto [began, key] = remembered.waiting.front();
 			remembered.waiting.pop_front();
 			edc_pending_start *entry = find_waiting(remembered.state->pending, key);
 			if (!entry || entry->begin != began)
 				continue; // it was followed in time
 			entry->begin = 0;
-			firings_.push_back({i, began + trigger.made.within, 0, EDC_CPU_UNKNOWN, trace::Threads::unknown,
-					    0, began, key});
+			firings_.push_back({i, began + trigger.definition.within, 0, EDC_CPU_UNKNOWN,
+					    trace::Threads::unknown, 0, began, key});
 		}
 	}
 }

@@ -68,7 +68,7 @@ private:
 		std::deque<std::pair<std::uint64_t, std::uint64_t>> waiting; // time and key of pending first events
 	};
 	struct Trigger {
-		edc_trigger made{};
+		edc_trigger definition{};
 		Input inputs[2];
 		Remembered remembered[2]; // by side
 	};

@@ -65,7 +65,7 @@ public:
 			fail(
 			    "a quoted text does not end: a \" or ' is missing, or the text that has one is not quoted");
 		const std::size_t arrow = outside.find("=>");
-		expect_outside(arrow, outside.open_bracket());
+		check_arrow(arrow, outside.open_bracket());
 		if (arrow == Outside::npos)
 			fail(fmt::format("there is no => in '{}': write WHEN => DO, as in 'name == \"sys_enter\" and "
 					 "id == \"fsync\" => snapshot'",
@@ -90,10 +90,10 @@ public:
 			if (made_.within_ns < min_every_ns)
 				fail("`every T`: T is 1ms or more");
 		} else {
-			take(filter::parse_pair(made_.when, option_));
+			set_pair(filter::parse_pair(made_.when, option_));
 		}
 		for (const Outside::Part &part : Outside(made_.what).split({","}))
-			made_.acts.push_back(act(part.text));
+			made_.acts.push_back(parse_act(part.text));
 		if (made_.first.empty() && made_.does(TriggerAct::Kind::signal))
 			fail("`signal` is for the process of an event, and this trigger has no event");
 		return made_;
@@ -103,7 +103,7 @@ private:
 	[[noreturn]] void fail(const std::string &sentence) const { throw Error(option_ + ": " + sentence); }
 
 	// Checks that => is not within brackets or quotes.
-	void expect_outside(std::size_t arrow, std::size_t open_bracket) const
+	void check_arrow(std::size_t arrow, std::size_t open_bracket) const
 	{
 		const std::size_t inside = arrow == Outside::npos ? text_.find("=>") : Outside::npos;
 		if (inside == Outside::npos)
@@ -114,7 +114,7 @@ private:
 			      "this => is within brackets or quotes, which have to end before it");
 	}
 
-	void take(const filter::PairText &pair)
+	void set_pair(const filter::PairText &pair)
 	{
 		using PairKind = filter::PairText::Kind;
 		if (pair.kind == PairKind::missing && !pair.within_ns)
@@ -140,7 +140,7 @@ private:
 		return is_quoted ? text.substr(1, text.size() - 2) : text;
 	}
 
-	TriggerAct act(const std::string &text) const
+	TriggerAct parse_act(const std::string &text) const
 	{
 		using ActKind = TriggerAct::Kind;
 		static constexpr std::pair<std::string_view, ActKind> words[] = {
@@ -155,12 +155,12 @@ private:
 			made.kind = one->second;
 		} else if (word == "snapshot") {
 			made.kind = ActKind::snapshot;
-			take_window(rest, made);
+			parse_window(rest, made);
 		} else if (word == "mark") {
 			made.text = unquoted(rest);
 		} else if (word == "run") {
 			made.kind = ActKind::run;
-			take_command(rest, made);
+			parse_command(rest, made);
 		} else if (word == "signal") {
 			made.kind = ActKind::signal;
 			made.number = signal_number(rest);
@@ -173,7 +173,7 @@ private:
 		return made;
 	}
 
-	void take_command(const std::string &text, TriggerAct &to) const
+	void parse_command(const std::string &text, TriggerAct &act) const
 	{
 		const std::string what = "write run 'CMD', or run 'CMD' N per minute";
 		if (text.empty() || (text[0] != '\'' && text[0] != '"'))
@@ -181,13 +181,13 @@ private:
 		const std::size_t end = text.find(text[0], 1);
 		if (end == std::string::npos || end == 1)
 			fail(what);
-		to.text = text.substr(1, end - 1);
-		to.number = usual_per_minute;
+		act.text = text.substr(1, end - 1);
+		act.number = usual_per_minute;
 		const std::string rest = trimmed(text.substr(end + 1));
 		if (rest.empty())
 			return;
-		const auto [unit, error] = std::from_chars(rest.data(), rest.data() + rest.size(), to.number);
-		if (error != std::errc() || to.number == 0 || to.number > max_per_minute ||
+		const auto [unit, error] = std::from_chars(rest.data(), rest.data() + rest.size(), act.number);
+		if (error != std::errc() || act.number == 0 || act.number > max_per_minute ||
 		    trimmed(std::string_view(unit, rest.data() + rest.size())) != "per minute")
 			fail(fmt::format("{}: N from 1 to {}", what, max_per_minute));
 	}
@@ -205,16 +205,16 @@ private:
 		fail(fmt::format("there is no signal '{}': write for example signal SIGUSR1", printable(text)));
 	}
 
-	void take_window(const std::string &text, TriggerAct &to) const
+	void parse_window(const std::string &text, TriggerAct &act) const
 	{
 		for (const Outside::Part &part : Outside(text).split({"before", "after"})) {
 			if (part.separator.empty() && !part.text.empty())
 				fail(fmt::format("snapshot [before T] [after T]: '{}' is neither",
 						 printable(part.text)));
 			if (part.separator == "before")
-				to.before_ns = parse_duration(part.text, option_.c_str());
+				act.before_ns = parse_duration(part.text, option_.c_str());
 			if (part.separator == "after")
-				to.after_ns = parse_duration(part.text, option_.c_str());
+				act.after_ns = parse_duration(part.text, option_.c_str());
 		}
 	}
 

@@ -20,8 +20,8 @@
 namespace monitor::trigger {
 
 struct TriggerText {
-	TriggerText(std::string its_text, std::string its_place = "")
-	    : text(std::move(its_text)), where(std::move(its_place))
+	TriggerText(std::string trigger_text, std::string position = "")
+	    : text(std::move(trigger_text)), where(std::move(position))
 	{
 	}
 
