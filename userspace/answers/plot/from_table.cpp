@@ -37,7 +37,7 @@ std::size_t find_column(const Table &table, std::string_view key)
 }
 
 // The columns that identify a row, if before the first figure; or all, if that comes first.
-std::vector<std::size_t> columns_of_labels(const Table &table)
+std::vector<std::size_t> label_columns(const Table &table)
 {
 	std::vector<std::size_t> before, all;
 	bool is_before = true;
@@ -71,13 +71,13 @@ std::string label_of(const Table &table, const std::vector<Cell> &row, const std
 }
 
 // "process, call"
-std::string kinds_of(const Table &table, const std::vector<std::size_t> &columns)
+std::string label_titles(const Table &table, const std::vector<std::size_t> &columns)
 {
-	std::string kinds;
+	std::string titles;
 	for (const std::size_t i : columns)
 		if (const Column &column = table.columns[i]; column.key != "pid" && column.key != "tid")
-			kinds += (kinds.empty() ? "" : ", ") + printable(column.title);
-	return kinds;
+			titles += (titles.empty() ? "" : ", ") + printable(column.title);
+	return titles;
 }
 
 std::string joined_title(const std::string &subject, const std::string &rest)
@@ -85,7 +85,7 @@ std::string joined_title(const std::string &subject, const std::string &rest)
 	return subject.empty() ? rest : printable(subject) + ": " + rest;
 }
 
-std::optional<double> finite(const Cell &cell)
+std::optional<double> finite_number(const Cell &cell)
 {
 	const auto number = report::number_of(cell);
 	return number && std::isfinite(*number) ? number : std::nullopt;
@@ -125,7 +125,7 @@ void set_unknown(Bar &bar, double share_percent, Unit unit)
 
 Chart bars_of(const Table &table, std::size_t column, const Choice &choice)
 {
-	const std::vector<std::size_t> labels = columns_of_labels(table);
+	const std::vector<std::size_t> labels = label_columns(table);
 	const Column &drawn = table.columns[column];
 	const bool is_own = drawn.key == table.figure.key;
 	const std::size_t unknown = is_own ? find_column(table, table.figure.unknown_share) : table.columns.size();
@@ -133,12 +133,12 @@ Chart bars_of(const Table &table, std::size_t column, const Choice &choice)
 	Chart chart;
 	chart.figure = printable(drawn.title);
 	chart.unit = drawn.unit;
-	const std::string kinds = kinds_of(table, labels);
-	chart.title = joined_title(choice.subject, chart.figure + (kinds.empty() ? "" : " by " + kinds));
+	const std::string titles = label_titles(table, labels);
+	chart.title = joined_title(choice.subject, chart.figure + (titles.empty() ? "" : " by " + titles));
 	for (const auto &row : table.rows) {
 		if (choice.max_bars && chart.bars.size() == choice.max_bars)
 			break;
-		Bar bar{label_of(table, row, labels), finite(row[column]), 0,
+		Bar bar{label_of(table, row, labels), finite_number(row[column]), 0,
 			report::cell_text(row[column], drawn.unit)};
 		if (flag < table.columns.size())
 			bar.label = (report::number_of(row[flag]).value_or(0) > 0 ? "* " : "  ") + bar.label;
@@ -154,7 +154,7 @@ Chart bars_of(const Table &table, std::size_t column, const Choice &choice)
 // The chosen column for each kind of row; or, if rows differ only by time, all figures.
 Chart series_of(const Table &table, std::size_t from, std::size_t column, const Choice &choice)
 {
-	const std::vector<std::size_t> labels = columns_of_labels(table);
+	const std::vector<std::size_t> labels = label_columns(table);
 	std::vector<std::size_t> drawn = {column};
 	if (labels.empty() && choice.column.empty()) {
 		drawn.clear();
@@ -162,23 +162,23 @@ Chart series_of(const Table &table, std::size_t from, std::size_t column, const 
 			if (is_figure(table.columns[i]))
 				drawn.push_back(i);
 	}
-	std::map<double, std::size_t> places; // index of each time
+	std::map<double, std::size_t> index_of_time; // index of each time
 	for (const auto &row : table.rows)
-		if (const auto time = finite(row[from]))
-			places[*time];
+		if (const auto time = finite_number(row[from]))
+			index_of_time[*time];
 	Chart chart;
 	chart.kind = Chart::Kind::series;
 	chart.unit = table.columns[column].unit;
 	chart.has_one_scale = drawn.size() == 1;
 	chart.figure = chart.has_one_scale ? printable(table.columns[column].title) : "";
 	chart.title = joined_title(choice.subject, (chart.has_one_scale ? chart.figure + " " : "") + "over time");
-	for (auto &[time, place] : places) {
-		place = chart.times.size();
+	for (auto &[time, index] : index_of_time) {
+		index = chart.times.size();
 		chart.times.push_back(time);
 	}
-	if (!places.empty()) {
-		chart.begin = report::duration_text(places.begin()->first);
-		chart.end = report::duration_text(places.rbegin()->first);
+	if (!index_of_time.empty()) {
+		chart.begin = report::duration_text(index_of_time.begin()->first);
+		chart.end = report::duration_text(index_of_time.rbegin()->first);
 	}
 	std::map<std::string, std::size_t> by_label;
 	for (const auto &row : table.rows)
@@ -191,8 +191,8 @@ Chart series_of(const Table &table, std::size_t from, std::size_t column, const 
 				chart.series.push_back({label, table.columns[i].unit, {}});
 			auto &values = chart.series[found->second].values;
 			values.resize(chart.times.size());
-			if (const auto time = finite(row[from]))
-				values[places[*time]] = finite(row[i]);
+			if (const auto time = finite_number(row[from]))
+				values[index_of_time[*time]] = finite_number(row[i]);
 		}
 	if (labels.empty())
 		return chart;

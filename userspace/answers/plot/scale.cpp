@@ -17,7 +17,7 @@ void include(Scale &scale, double value)
 	scale.high = std::max(scale.high, value);
 }
 
-Scale not_empty(Scale scale)
+Scale non_empty(Scale scale)
 {
 	constexpr double shortest = 1e-300; // smaller ranges cannot be divided
 	if (scale.high - scale.low < shortest)
@@ -35,7 +35,7 @@ Scale scale_of(const std::vector<Bar> &bars)
 			include(scale, *bar.value);
 			include(scale, *bar.value + bar.unknown);
 		}
-	return not_empty(scale);
+	return non_empty(scale);
 }
 
 Scale scale_of(const Series &series)
@@ -44,7 +44,7 @@ Scale scale_of(const Series &series)
 	for (const auto &value : series.values)
 		if (value)
 			include(scale, *value);
-	return not_empty(scale);
+	return non_empty(scale);
 }
 
 Scale joined(const Scale &a, const Scale &b)

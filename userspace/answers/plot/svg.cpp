@@ -63,23 +63,23 @@ std::string xml_text(const std::string &text)
 
 enum class Anchor { start, middle, end };
 
-std::string text_at(double x, double y, const std::string &text, Anchor anchor, const char *classes = "")
+std::string text_at(double x, double y, const std::string &text, Anchor anchor, const char *css_classes = "")
 {
 	const char *const names[] = {"start", "middle", "end"};
-	const std::string of_class = *classes ? fmt::format(" class=\"{}\"", classes) : "";
+	const std::string css_class = *css_classes ? fmt::format(" class=\"{}\"", css_classes) : "";
 	return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{} xml:space=\"preserve\">{}</text>\n", x,
-			   y, names[static_cast<int>(anchor)], of_class, xml_text(text));
+			   y, names[static_cast<int>(anchor)], css_class, xml_text(text));
 }
 
-std::string rectangle(double x, double y, double width, double height, const char *of_class)
+std::string rectangle(double x, double y, double width, double height, const char *css_class)
 {
 	return fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
-			   of_class, x, y, width, height);
+			   css_class, x, y, width, height);
 }
 
-std::string line(double x1, double y1, double x2, double y2, const char *of_class)
+std::string line(double x1, double y1, double x2, double y2, const char *css_class)
 {
-	return fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>\n", of_class, x1, y1, x2, y2);
+	return fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>\n", css_class, x1, y1, x2, y2);
 }
 
 double width_in_pixels(const std::string &text)
@@ -179,13 +179,13 @@ void draw_points(Picture &picture, const Series &series, const std::vector<doubl
 			continue;
 		}
 		const double y = picture.bottom + panel_height * (1 - scale.share(*series.values[i]));
-		const bool joins = i > 0 && series.values[i - 1];
-		const bool is_alone = !joins && (i + 1 == series.values.size() || !series.values[i + 1]);
+		const bool has_previous = i > 0 && series.values[i - 1];
+		const bool is_alone = !has_previous && (i + 1 == series.values.size() || !series.values[i + 1]);
 		if (is_alone)
 			picture.body +=
 			    fmt::format("<circle class=\"dot\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\"/>\n", x_of(i), y);
 		else
-			path += fmt::format("{}{:.1f} {:.1f}", joins ? "L" : "M", x_of(i), y);
+			path += fmt::format("{}{:.1f} {:.1f}", has_previous ? "L" : "M", x_of(i), y);
 	}
 	if (!path.empty())
 		picture.body += fmt::format("<path class=\"line\" d=\"{}\"/>\n", path);

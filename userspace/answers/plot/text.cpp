@@ -68,7 +68,7 @@ std::string bar_text(const Bar &bar, const Scale &scale, std::size_t columns, co
 	return text;
 }
 
-std::string without_blanks_after(std::string line)
+std::string without_trailing_blanks(std::string line)
 {
 	line.erase(line.find_last_not_of(' ') + 1);
 	return line + "\n";
@@ -90,9 +90,9 @@ std::string bars_text(const Chart &chart, const Look &look)
 	const Scale scale = scale_of(chart.bars);
 	std::string text;
 	for (const Bar &bar : chart.bars)
-		text +=
-		    without_blanks_after(padded(bar.label, labels, chart.kind == Chart::Kind::histogram) + "  " +
-					 padded(bar.text, values, true) + "  " + bar_text(bar, scale, columns, look));
+		text += without_trailing_blanks(padded(bar.label, labels, chart.kind == Chart::Kind::histogram) + "  " +
+						padded(bar.text, values, true) + "  " +
+						bar_text(bar, scale, columns, look));
 	const std::string low = tick_text(scale.low, chart.unit), high = tick_text(scale.high, chart.unit);
 	if (!chart.bars.empty())
 		text +=
@@ -145,7 +145,7 @@ std::string rows_text(const Columns &columns, std::size_t rows, const Look &look
 				eighths = std::max<std::size_t>(eighths, 1);
 			line += look.has_unicode ? eighths_up[eighths] : eighths >= 4 ? "#" : eighths ? "." : " ";
 		}
-		text += without_blanks_after(line);
+		text += without_trailing_blanks(line);
 	}
 	return text;
 }
