@@ -52,7 +52,8 @@ bool Judge::is_in_set(const trace::Event &event, const filter::Running &running)
 	return std::all_of(rule_.members.begin(), rule_.members.end(), [&](const Name &name) {
 		const Value value = name.value(event, running);
 		return value.kind == Value::Kind::none ||
-		       std::find(rule_.always.begin(), rule_.always.end(), value.number()) != rule_.always.end() ||
+		       std::find(rule_.always_in_set.begin(), rule_.always_in_set.end(), value.number()) !=
+			   rule_.always_in_set.end() ||
 		       set_.contains({event.stream->machine, value.number()});
 	});
 }

@@ -98,7 +98,7 @@ Relation::Relation(const std::string &text, const trace::Description &descriptio
 		earlier = text.substr(at + sign.size());
 		break;
 	}
-	plus_ = take_offset(earlier, where);
+	offset_ = take_offset(earlier, where);
 	later_name_ = one_name(later, where);
 	earlier_name_ = one_name(earlier, where);
 	later_.emplace(later_name_, description, where);
@@ -112,7 +112,7 @@ std::optional<bool> Relation::holds(const trace::Event &later, const filter::Run
 	if (value.kind == Value::Kind::none || earlier.kind == Value::Kind::none ||
 	    value.is_number() != earlier.is_number())
 		return std::nullopt;
-	return value.is_number() ? filter::holds(relation_, value.number(), earlier.number() + plus_)
+	return value.is_number() ? filter::holds(relation_, value.number(), earlier.number() + offset_)
 				 : filter::holds(relation_, value.text, earlier.text);
 }
 

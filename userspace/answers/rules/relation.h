@@ -49,7 +49,7 @@ private:
 	std::string text_, later_name_, earlier_name_;
 	std::optional<Name> later_, earlier_;
 	filter::Relation relation_ = filter::Relation::equal;
-	filter::Integer plus_ = 0;
+	filter::Integer offset_ = 0;
 };
 
 // The comma-separated relations; empty without the keyword.

@@ -175,7 +175,7 @@ private:
 			std::int64_t number = 0;
 			const auto [stopped, error] = std::from_chars(name.data(), name.data() + name.size(), number);
 			if (error == std::errc() && stopped == name.data() + name.size())
-				rule_.always.emplace_back(number);
+				rule_.always_in_set.emplace_back(number);
 			else
 				rule_.added.emplace_back(name, description_, set_[0].condition.where);
 		}
@@ -200,7 +200,7 @@ private:
 		const Word *word = word_of(role);
 		if (!word)
 			return;
-		rule_.words[role] = word_text(role);
+		rule_.keywords[role] = word_text(role);
 		std::set<std::string> names;
 		try {
 			collect_names(filter::parse(word->text), names);
@@ -237,7 +237,7 @@ private:
 		std::vector<activities::KeySide> sides;
 		for (std::size_t role = 0; role < roles; ++role)
 			if (rule_.pattern[role]) {
-				what[role] = fmt::format("`{}:` selects", rule_.words[role]);
+				what[role] = fmt::format("`{}:` selects", rule_.keywords[role]);
 				sides.push_back({&rule_.key[role], rule_.pattern[role].get(), what[role]});
 			}
 		activities::expect_comparable(sides, description_, word.where);

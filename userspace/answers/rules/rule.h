@@ -49,12 +49,12 @@ struct Rule {
 	Form form = Form::never;
 	std::array<std::unique_ptr<const filter::Filter>, patterns> pattern; // nullptr: no event has this role
 	std::array<activities::Keys, roles> key;
-	std::array<std::string, patterns> words; // the keyword of the pattern in the file
+	std::array<std::string, patterns> keywords; // the keyword of the pattern in the file
 	std::vector<Relation> relations;
 	// An event with a member outside of the set is not judged; without names there is no set.
 	std::vector<Name> members, added, removed;
-	bool key_is_member = false;          // the only name of the first condition's key is one of `members`
-	std::vector<filter::Integer> always; // always in the set
+	bool key_is_member = false; // the only name of the first condition's key is one of `members`
+	std::vector<filter::Integer> always_in_set;
 	std::uint64_t within_ns = any_time;
 	std::size_t at_most = max_nesting;
 	bool keeps_each = false; // pairs: each end has its own start, the last one first
