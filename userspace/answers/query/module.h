@@ -31,10 +31,10 @@ public:
 	}
 
 private:
-	struct Shell : sqlite3_vtab {
+	struct VirtualTable : sqlite3_vtab {
 		std::unique_ptr<Table> table;
 	};
-	struct CursorShell : sqlite3_vtab_cursor {
+	struct VirtualCursor : sqlite3_vtab_cursor {
 		std::unique_ptr<typename Table::Cursor> cursor;
 	};
 
@@ -51,40 +51,41 @@ private:
 			return SQLITE_ERROR;
 		}
 	}
-	static auto &cursor_of(sqlite3_vtab_cursor *shell) { return *static_cast<CursorShell *>(shell)->cursor; }
+	static auto &cursor_of(sqlite3_vtab_cursor *cursor) { return *static_cast<VirtualCursor *>(cursor)->cursor; }
 
 	static int connect(sqlite3 *database, void *make, int, const char *const *, sqlite3_vtab **made, char **message)
 	{
 		return guarded(message, [&] {
-			auto shell = std::make_unique<Shell>();
-			shell->table = (*static_cast<Make *>(make))();
-			const int status = sqlite3_declare_vtab(database, shell->table->declaration().c_str());
+			auto vtab = std::make_unique<VirtualTable>();
+			vtab->table = (*static_cast<Make *>(make))();
+			const int status = sqlite3_declare_vtab(database, vtab->table->declaration().c_str());
 			if (status == SQLITE_OK)
-				*made = shell.release();
+				*made = vtab.release();
 			return status;
 		});
 	}
-	static int disconnect(sqlite3_vtab *shell)
+	static int disconnect(sqlite3_vtab *vtab)
 	{
-		delete static_cast<Shell *>(shell);
+		delete static_cast<VirtualTable *>(vtab);
 		return SQLITE_OK;
 	}
-	static int best_index(sqlite3_vtab *shell, sqlite3_index_info *info)
+	static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	{
-		return guarded(&shell->zErrMsg, [&] { return static_cast<Shell *>(shell)->table->best_index(*info); });
+		return guarded(&vtab->zErrMsg,
+			       [&] { return static_cast<VirtualTable *>(vtab)->table->best_index(*info); });
 	}
-	static int open(sqlite3_vtab *shell, sqlite3_vtab_cursor **made)
+	static int open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **made)
 	{
-		return guarded(&shell->zErrMsg, [&] {
-			auto cursor = std::make_unique<CursorShell>();
-			cursor->cursor = static_cast<Shell *>(shell)->table->make_cursor();
+		return guarded(&vtab->zErrMsg, [&] {
+			auto cursor = std::make_unique<VirtualCursor>();
+			cursor->cursor = static_cast<VirtualTable *>(vtab)->table->make_cursor();
 			*made = cursor.release();
 			return SQLITE_OK;
 		});
 	}
 	static int close(sqlite3_vtab_cursor *cursor)
 	{
-		delete static_cast<CursorShell *>(cursor);
+		delete static_cast<VirtualCursor *>(cursor);
 		return SQLITE_OK;
 	}
 	static int filter(sqlite3_vtab_cursor *cursor, int plan, const char *, int, sqlite3_value **values)
