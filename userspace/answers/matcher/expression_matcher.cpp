@@ -86,7 +86,7 @@ public:
 							? decide_if_possible(*cls)
 							: decide(*cls));
 		for (std::size_t i = 0; i < request_.counts.size(); ++i)
-			if (!found_[i].any && !found_[i].uncounted.empty())
+			if (!found_[i].has_match && !found_[i].uncounted.empty())
 				throw Error("--count {}: tokens of {} belong to other events: they cannot be counted",
 					    request_.counts[i].name, found_[i].uncounted);
 		for (std::size_t i = 0; i < request_.times.size(); ++i)
@@ -104,7 +104,7 @@ public:
 private:
 	// Which classes match a count or a time.
 	struct Found {
-		bool any = false, of_kernel = false, of_switches = false;
+		bool has_match = false, of_kernel = false, of_switches = false;
 		std::string uncounted;
 		std::string keyless; // events that lack the key
 		std::string unknown; // names in its expression that no kernel event has
@@ -114,7 +114,7 @@ private:
 	{
 		for (const auto &[found, key, what] :
 		     {std::tuple(&starts, &time.start_key, "starts"), std::tuple(&ends, &time.end_key, "ends")})
-			if (!found->any)
+			if (!found->has_match)
 				throw Error(
 				    !found->unknown.empty() && found->keyless.empty()
 					? fmt::format(
@@ -137,7 +137,8 @@ private:
 		for (const unsigned input : {0u, 1u}) {
 			const Found &found = found_[EDC_TARGET_INPUTS + 2 * i + input];
 			of_kernel[input] = found.of_kernel;
-			if (found.any || (input ? trigger.second : trigger.first).empty() || has_programs_classes())
+			if (found.has_match || (input ? trigger.second : trigger.first).empty() ||
+			    has_programs_classes())
 				continue;
 			if (!found.uncounted.empty())
 				throw Error("{}: tokens of {} belong to other events: they fire nothing", option,
@@ -308,7 +309,7 @@ private:
 				found.uncounted = cls.name;
 				return;
 			}
-			found.any = true;
+			found.has_match = true;
 			found.of_kernel |= is_of_kernel;
 			found.of_switches |= cls.id == EDC_ID_SCHED_SWITCH;
 		}
