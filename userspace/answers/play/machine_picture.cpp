@@ -112,7 +112,8 @@ std::uint64_t last_active(const SceneThread &thread, const Scene &scene)
 }
 
 // The most recently active threads, sorted by number.
-std::vector<const SceneThread *> most_recent(const Scene &scene, const View &view, std::size_t count, std::size_t &all)
+std::vector<const SceneThread *> latest_active(const Scene &scene, const View &view, std::size_t count,
+					       std::size_t &all)
 {
 	std::vector<const SceneThread *> threads;
 	for (const SceneThread &thread : scene.threads)
@@ -134,7 +135,7 @@ void draw_threads(Cells &cells, unsigned row, unsigned rows, const Scene &scene,
 		  std::vector<std::int32_t> &listed)
 {
 	std::size_t all = 0;
-	const auto threads = most_recent(scene, view, rows, all);
+	const auto threads = latest_active(scene, view, rows, all);
 	const unsigned after = cells.text(row, 1, "threads", heading);
 	if (all > threads.size())
 		cells.text(row, after + 1, fmt::format("the {} last active of {}", threads.size(), all), faint);
