@@ -605,7 +605,7 @@ void follow_all(Followed &followed, std::mt19937 &random, std::uint64_t time, Tr
 			const explain::PathPart made =
 			    explain::path_part(part, followed.stretches, followed.fold.kinds());
 			REQUIRE((made.what == explain::What::unknown) ==
-				(is_unknown || part.doing == path::Doing::unattributed));
+				(is_unknown || part.kind == path::PartKind::unattributed));
 			tried.unknown += is_unknown;
 		}
 		REQUIRE(sum == range.to - range.from);
@@ -640,18 +640,18 @@ TEST_CASE("path: links touch and parts sum exactly, whatever the history")
 
 TEST_CASE("path: who had a CPU, or what ended a sleep, is unknown unless a token says it; a sleep that goes on is none")
 {
-	const auto is_unknown = [](path::Doing doing, path::End end = path::End::open, std::uint32_t cause = 0) {
+	const auto is_unknown = [](path::PartKind doing, path::End end = path::End::open, std::uint32_t cause = 0) {
 		Machine machine = Machine::with_a_sleep();
 		analyze::RecordingInfo info = make_info(0, 400, true, false);
 		info.interrupt_names = {{"9", "eth0"}};
 		const Followed followed(machine, info);
 		path::Part part;
-		part.doing = doing;
+		part.kind = doing;
 		part.end = end;
 		part.cause = cause;
 		return path::is_unknown(part, followed.fold.kinds());
 	};
-	using enum path::Doing;
+	using enum path::PartKind;
 	constexpr std::uint32_t softirq = 1 << 16;
 	CHECK(is_unknown(ready_unknown));
 	CHECK(is_unknown(unknown_mode));

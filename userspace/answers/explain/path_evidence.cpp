@@ -18,9 +18,9 @@
 namespace monitor::explain {
 namespace {
 
-using path::Doing;
 using path::End;
 using path::Kind;
+using path::PartKind;
 
 bool is_own_code(What what)
 {
@@ -122,7 +122,7 @@ void PathReader::add_threads(Path &path, const path::Parts &parts, const std::ve
 		sum.share += made.share;
 		Sums &thread = threads[part.who];
 		thread.all += ticks;
-		thread.unattributed += part.doing == Doing::unattributed ? ticks : 0;
+		thread.unattributed += part.kind == PartKind::unattributed ? ticks : 0;
 		if (is_own_code(made.what)) {
 			thread.ran += ticks;
 			thread.parts.push_back(std::move(made));
@@ -134,7 +134,7 @@ void PathReader::add_threads(Path &path, const path::Parts &parts, const std::ve
 		const double edges = std::min(of_edges, share(thread.unattributed));
 		sums[{What::edges, name_of(place), ""}].share += edges;
 		sums[{What::unknown, name_of(place),
-		      path::what_text({.doing = Doing::unattributed}, fold_.kinds(), stretches_.names())}]
+		      path::what_text({.kind = PartKind::unattributed}, fold_.kinds(), stretches_.names())}]
 		    .share -= edges;
 	}
 	for (auto &[named, sum] : sums) {
@@ -186,7 +186,7 @@ bool PathReader::is_turn(const path::Stretch &stretch, const std::set<std::int32
 {
 	if (stretch.kind != Kind::blocked || !is_named(stretch.where, fold_.kinds(), {"futex"}))
 		return false;
-	path::Part part{.cause = stretch.cause, .end = stretch.end, .doing = Doing::asleep};
+	path::Part part{.cause = stretch.cause, .end = stretch.end, .kind = PartKind::asleep};
 	return stretch.end == End::thread ? processes.contains(process_of(stretch.cause))
 					  : takes_turns && stretch.end == End::interrupt &&
 						path::ended_by(part, fold_.kinds()) == path::EndedBy::timer;

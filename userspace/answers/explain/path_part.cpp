@@ -11,8 +11,8 @@
 namespace monitor::explain {
 namespace {
 
-using path::Doing;
 using path::EndedBy;
+using path::PartKind;
 
 PathPart sleep_part(const path::Part &part, const analyze::EventKinds &kinds)
 {
@@ -55,36 +55,36 @@ PathPart sleep_part(const path::Part &part, const analyze::EventKinds &kinds)
 PathPart path_part(const path::Part &part, const path::Stretches &stretches, const analyze::EventKinds &kinds)
 {
 	PathPart made;
-	switch (part.doing) {
-	case Doing::user:
+	switch (part.kind) {
+	case PartKind::user:
 		made.what = What::user;
 		break;
-	case Doing::call:
+	case PartKind::call:
 		made.what = What::call;
 		made.detail = kinds.syscall_label(part.detail);
 		break;
-	case Doing::fault:
+	case PartKind::fault:
 		made.what = What::fault;
 		break;
-	case Doing::kernel:
+	case PartKind::kernel:
 		made.what = What::kernel;
 		break;
-	case Doing::interrupt:
+	case PartKind::interrupt:
 		made.what = analyze::EventKinds::is_softirq(part.detail >> 16) ? What::softirq : What::irq;
 		made.detail = kinds.interrupt_label(part.detail >> 16, part.detail & 0xffff);
 		break;
-	case Doing::ready_behind:
-	case Doing::ready_behind_own:
-		made.what = part.doing == Doing::ready_behind ? What::ready_others : What::ready_own;
+	case PartKind::ready_behind:
+	case PartKind::ready_behind_own:
+		made.what = part.kind == PartKind::ready_behind ? What::ready_others : What::ready_own;
 		made.detail = stretches.names()[part.detail];
 		break;
-	case Doing::ready_idle:
+	case PartKind::ready_idle:
 		made.what = part.detail ? What::ready_idle_long : What::ready_idle;
 		break;
-	case Doing::throttled:
+	case PartKind::throttled:
 		made.what = What::throttled;
 		break;
-	case Doing::asleep:
+	case PartKind::asleep:
 		made = sleep_part(part, kinds);
 		break;
 	default:

@@ -26,12 +26,12 @@ constexpr std::size_t min_activities = 20;
 constexpr std::size_t max_ordinary = 64;
 
 // The times of an activity or a request, each at one thread.
-using Way = std::vector<ChosenActivities::One>;
+using Way = std::vector<ChosenActivities::ThreadRange>;
 
 std::uint64_t length(const Way &way)
 {
 	std::uint64_t sum = 0;
-	for (const ChosenActivities::One &one : way)
+	for (const ChosenActivities::ThreadRange &one : way)
 		sum += one.range.to - one.range.from;
 	return sum;
 }
@@ -60,7 +60,7 @@ void add(path::Paths &paths, const std::vector<Way> &all)
 {
 	for (const Way &way : all) {
 		const std::uint32_t root = paths.add_root();
-		for (const ChosenActivities::One &one : way)
+		for (const ChosenActivities::ThreadRange &one : way)
 			paths.add_bounded(one.thread, one.range, one.range.to, root);
 	}
 }
@@ -112,7 +112,7 @@ public:
 		if (requests_)
 			return requests_->finish(stretches);
 		std::vector<Way> all;
-		for (const ChosenActivities::One &one : activities_->finish(stretches, of_command_))
+		for (const ChosenActivities::ThreadRange &one : activities_->finish(stretches, of_command_))
 			all.push_back({one});
 		return all;
 	}

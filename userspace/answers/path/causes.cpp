@@ -4,7 +4,7 @@
 namespace monitor::path {
 namespace {
 
-// Requests that were merged into others never complete, and must not pile up.
+// Limits, as requests that were merged into others never complete.
 constexpr std::size_t max_waiting = 1 << 16, max_flushes = 256;
 
 } // namespace

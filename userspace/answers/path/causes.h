@@ -37,7 +37,7 @@ private:
 // Who raised a softirq.
 struct Raised {
 	enum class By : std::uint8_t {
-		nobody, // it is not raised, or that was not recorded
+		nobody, // it is not pending, or the raise was not recorded
 		device, // in its interrupt
 		thread,
 		several
@@ -51,7 +51,7 @@ struct Raised {
 // The softirqs of the network on a CPU.
 class NetworkSoftirqs {
 public:
-	static bool is_one(std::uint32_t vec) { return vec == EDC_SOFTIRQ_NET_RX || vec == EDC_SOFTIRQ_NET_TX; }
+	static bool is_network(std::uint32_t vec) { return vec == EDC_SOFTIRQ_NET_RX || vec == EDC_SOFTIRQ_NET_TX; }
 
 	void raise(std::uint32_t vec, const Raised &raised) { raised_[slot(vec)].add(raised); }
 	void enter(std::uint32_t vec) { handled_[slot(vec)] = std::exchange(raised_[slot(vec)], {}); }

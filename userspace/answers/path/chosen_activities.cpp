@@ -29,15 +29,15 @@ void ChosenActivities::finished(const activities::Finished &activity)
 		all_.push_back({&activity.thread, activity.begin, activity.end});
 }
 
-std::vector<ChosenActivities::One> ChosenActivities::finish(const Stretches &stretches, bool in_tree)
+std::vector<ChosenActivities::ThreadRange> ChosenActivities::finish(const Stretches &stretches, bool in_tree)
 {
 	tracker_.finish();
-	std::vector<One> found;
+	std::vector<ThreadRange> found;
 	for (const Ended &one : all_) {
-		const std::uint32_t place = stretches.find(*one.thread);
+		const std::uint32_t index = stretches.find(*one.thread);
 		const std::uint64_t begin = std::max(one.begin, fold_.window_begin());
-		if (place != nobody && (!in_tree || one.thread->in_tree) && begin < one.end)
-			found.push_back({place, {begin, one.end}});
+		if (index != nobody && (!in_tree || one.thread->in_tree) && begin < one.end)
+			found.push_back({index, {begin, one.end}});
 	}
 	if (found.empty())
 		throw Error("nothing called {} has begun and ended in what is selected", readable(name_));

@@ -14,8 +14,8 @@ namespace monitor::path {
 
 class ChosenActivities final : public activities::Observer {
 public:
-	struct One {
-		std::uint32_t thread; // by place in Stretches::threads()
+	struct ThreadRange {
+		std::uint32_t thread; // index in Stretches::threads()
 		trace::TimeRange range;
 	};
 	enum class Of : std::uint8_t { calls, programs };
@@ -26,7 +26,7 @@ public:
 	void finished(const activities::Finished &activity) override;
 	// After the last event. Those within the fold's window; `in_tree`: only of the recorded command. Throws Error
 	// if there are none.
-	std::vector<One> finish(const Stretches &stretches, bool in_tree);
+	std::vector<ThreadRange> finish(const Stretches &stretches, bool in_tree);
 	const std::string &name() const { return name_; }
 
 private:

@@ -38,17 +38,17 @@ void ChosenRequests::user_event(const analyze::Thread &thread, const trace::Even
 	requests_[key].push_back({&thread, event.time});
 }
 
-std::vector<std::vector<ChosenActivities::One>> ChosenRequests::finish(const Stretches &stretches)
+std::vector<std::vector<ChosenActivities::ThreadRange>> ChosenRequests::finish(const Stretches &stretches)
 {
-	std::vector<std::vector<ChosenActivities::One>> ways;
+	std::vector<std::vector<ChosenActivities::ThreadRange>> ways;
 	for (const auto &[key, passed] : requests_) {
-		std::vector<ChosenActivities::One> way;
+		std::vector<ChosenActivities::ThreadRange> way;
 		const bool is_within =
 		    passed.front().time >= fold_.window_begin() && passed.back().time <= fold_.window_end();
 		for (std::size_t i = 1; is_within && i < passed.size(); ++i) {
-			const std::uint32_t place = stretches.find(*passed[i].thread);
-			if (place != nobody && passed[i].time > passed[i - 1].time)
-				way.push_back({place, {passed[i - 1].time, passed[i].time}});
+			const std::uint32_t index = stretches.find(*passed[i].thread);
+			if (index != nobody && passed[i].time > passed[i - 1].time)
+				way.push_back({index, {passed[i - 1].time, passed[i].time}});
 		}
 		if (!way.empty())
 			ways.push_back(std::move(way));

@@ -22,7 +22,7 @@ public:
 	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
 	// After the last event: the way of each request that is within the fold's window. Throws Error if there are
 	// none.
-	std::vector<std::vector<ChosenActivities::One>> finish(const Stretches &stretches);
+	std::vector<std::vector<ChosenActivities::ThreadRange>> finish(const Stretches &stretches);
 
 private:
 	struct Passed {

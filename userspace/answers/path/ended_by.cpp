@@ -46,9 +46,9 @@ EndedBy ended_by(const Part &part, const analyze::EventKinds &kinds)
 
 bool is_unknown(const Part &part, const analyze::EventKinds &kinds)
 {
-	return part.doing == Doing::unknown || part.doing == Doing::unknown_mode ||
-	       part.doing == Doing::ready_unknown ||
-	       (part.doing == Doing::asleep && ended_by(part, kinds) == EndedBy::unknown);
+	return part.kind == PartKind::unknown || part.kind == PartKind::unknown_mode ||
+	       part.kind == PartKind::ready_unknown ||
+	       (part.kind == PartKind::asleep && ended_by(part, kinds) == EndedBy::unknown);
 }
 
 } // namespace monitor::path

@@ -8,11 +8,11 @@
 namespace monitor::path {
 
 enum class EndedBy : std::uint8_t {
-	nothing, // it had not ended at the end
+	nothing, // the sleep lasted until the end
 	timer,
 	disk,
 	network,
-	device, // an interrupt of a device, and not known which of these
+	device, // an interrupt of a device that may be a disk or a network card
 	unknown // such as a network softirq whose raise has no event: by a device or by a local sender
 };
 

@@ -32,24 +32,24 @@ bool is_on_cpu(const Link &link)
 				(link.stretch->kind == Kind::ready && link.stretch->where != unknown_cpu));
 }
 
-Doing doing_in(Mode mode, const analyze::Thread &thread)
+PartKind kind_in(Mode mode, const analyze::Thread &thread)
 {
 	switch (mode) {
 	case Mode::user:
-		return Doing::user;
+		return PartKind::user;
 	case Mode::irq:
 	case Mode::softirq:
-		return Doing::interrupt;
+		return PartKind::interrupt;
 	case Mode::kernel:
-		return thread.ring == Ring::system_call ? Doing::call
-		       : thread.ring == Ring::fault     ? Doing::fault
-							: Doing::kernel;
+		return thread.ring == Ring::system_call ? PartKind::call
+		       : thread.ring == Ring::fault     ? PartKind::fault
+							: PartKind::kernel;
 	case Mode::unattributed:
-		return Doing::unattributed;
+		return PartKind::unattributed;
 	case Mode::unknown:
 		break;
 	}
-	return Doing::unknown_mode;
+	return PartKind::unknown_mode;
 }
 
 } // namespace
@@ -60,7 +60,7 @@ std::size_t PartHash::operator()(const Part &part) const
 	for (const std::uint64_t word :
 	     {static_cast<std::uint64_t>(part.detail), static_cast<std::uint64_t>(part.sleep),
 	      static_cast<std::uint64_t>(part.cause) << 32 | static_cast<std::uint64_t>(part.end) << 8 |
-		  static_cast<std::uint64_t>(part.doing)})
+		  static_cast<std::uint64_t>(part.kind)})
 		hash = (hash ^ word) * 0x9e3779b97f4a7c15 + (hash >> 29);
 	return hash ^ hash >> 32;
 }
@@ -95,18 +95,18 @@ Why Parts::why_unknown(const Link &link, std::uint64_t end) const
 						      : Why::no_event;
 }
 
-Part Parts::part_of(const Link &link, std::uint64_t end, Doing doing) const
+Part Parts::part_of(const Link &link, std::uint64_t end, PartKind kind) const
 {
 	const ThreadStretches &of = stretches_.threads()[link.thread];
 	Part part;
 	part.who = who_ == Who::thread ? link.thread : of.name_at(link.begin);
 	part.sleep = link.sleep;
-	part.doing = doing;
-	if (doing != Doing::unknown)
+	part.kind = kind;
+	if (kind != PartKind::unknown)
 		return part;
 	const Stretch *stretch = link.stretch;
 	if (stretch && stretch->kind == Kind::blocked) {
-		part.doing = Doing::asleep;
+		part.kind = PartKind::asleep;
 		part.detail = stretch->where;
 		part.end = link.is_cut ? End::open : stretch->end;
 		if (part.end == End::led) {
@@ -116,9 +116,9 @@ Part Parts::part_of(const Link &link, std::uint64_t end, Doing doing) const
 			part.cause = stretch->cause;
 		}
 	} else if (stretch && stretch->kind == Kind::ready) {
-		part.doing = Doing::ready_unknown;
+		part.kind = PartKind::ready_unknown;
 	} else if (stretch && stretch->kind == Kind::throttled) {
-		part.doing = Doing::throttled;
+		part.kind = PartKind::throttled;
 	} else {
 		part.detail = static_cast<std::uint32_t>(why_unknown(link, end));
 	}
@@ -135,32 +135,32 @@ std::uint32_t Parts::name_of(Lane &lane, const analyze::Thread &thread)
 Part Parts::running(const Link &link, const analyze::Cpu &cpu, Mode mode, Lane &lane)
 {
 	Part part;
-	part.doing = cpu.current ? doing_in(mode, *cpu.current) : Doing::unknown_mode;
+	part.kind = cpu.current ? kind_in(mode, *cpu.current) : PartKind::unknown_mode;
 	part.sleep = link.sleep;
 	const bool is_named = cpu.current && !cpu.current->name.empty();
 	part.who = who_ == Who::thread ? link.thread
 		   : is_named          ? name_of(lane, *cpu.current)
 				       : stretches_.threads()[link.thread].name_at(link.begin);
-	if (part.doing == Doing::call)
+	if (part.kind == PartKind::call)
 		part.detail = cpu.current->syscall;
-	else if (part.doing == Doing::interrupt)
+	else if (part.kind == PartKind::interrupt)
 		part.detail = cpu.interrupts.back();
 	return part;
 }
 
-Part Parts::waiting(std::uint32_t place, const analyze::Cpu &cpu, Lane &lane)
+Part Parts::waiting(std::uint32_t link_index, const analyze::Cpu &cpu, Lane &lane)
 {
-	const Link &link = paths_.links()[place];
+	const Link &link = paths_.links()[link_index];
 	if (!cpu.current || cpu.current->hidden)
-		return part_of(link, 0, Doing::ready_unknown);
+		return part_of(link, 0, PartKind::ready_unknown);
 	const analyze::Thread &running = *cpu.current, &ready = *stretches_.threads()[link.thread].thread;
 	if (running.tid == 0) {
-		Part part = part_of(link, 0, Doing::ready_idle);
-		part.detail = paths_.end_of(place) - link.begin >= long_wait_;
+		Part part = part_of(link, 0, PartKind::ready_idle);
+		part.detail = paths_.end_of(link_index) - link.begin >= long_wait_;
 		return part;
 	}
 	const bool is_own = running.tgid == ready.tgid || (running.in_tree && ready.in_tree);
-	Part part = part_of(link, 0, is_own ? Doing::ready_behind_own : Doing::ready_behind);
+	Part part = part_of(link, 0, is_own ? PartKind::ready_behind_own : PartKind::ready_behind);
 	part.detail = !running.name.empty()
 			  ? name_of(lane, running)
 			  : stretches_.names().number(running.filtered ? "a thread not recorded" : "an unnamed thread");
@@ -183,13 +183,13 @@ void Parts::add(Lane &lane, Active &active, const analyze::Cpu &cpu, const Spent
 }
 
 // Adds the time of an ended link that no event explained.
-void Parts::leave(const Active &active)
+void Parts::add_unexplained(const Active &active)
 {
 	const Link &link = paths_.links()[active.link];
 	const std::uint64_t end = paths_.end_of(active.link), length = end - link.begin;
-	const Doing doing = link.stretch->kind == Kind::running ? Doing::unknown_mode : Doing::ready_unknown;
+	const PartKind kind = link.stretch->kind == Kind::running ? PartKind::unknown_mode : PartKind::ready_unknown;
 	if (active.covered < length)
-		ticks_[part_of(link, end, doing)] += length - active.covered;
+		ticks_[part_of(link, end, kind)] += length - active.covered;
 }
 
 void Parts::spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode mode, bool)
@@ -209,7 +209,7 @@ void Parts::spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to,
 	for (Active &active : lane.active) {
 		add(lane, active, cpu, spent);
 		if (paths_.end_of(active.link) <= to)
-			leave(active);
+			add_unexplained(active);
 		else
 			lane.active[kept++] = active;
 	}
@@ -225,7 +225,7 @@ void Parts::move(std::vector<Piece> &pieces, std::uint64_t from, std::uint64_t t
 		if (begin >= end)
 			continue;
 		Part became = piece.part;
-		became.doing = mode == Mode::kernel ? Doing::kernel : Doing::unattributed;
+		became.kind = mode == Mode::kernel ? PartKind::kernel : PartKind::unattributed;
 		became.detail = 0;
 		ticks_[piece.part] -= end - begin;
 		ticks_[became] += end - begin;
@@ -254,7 +254,7 @@ void Parts::finish()
 		for (; lane.next < lane.links.size(); ++lane.next)
 			lane.active.push_back({lane.links[lane.next], 0});
 		for (const Active &active : lane.active)
-			leave(active);
+			add_unexplained(active);
 		lane.active.clear();
 	}
 	std::erase_if(ticks_, [](const auto &part) { return part.second == 0; });

@@ -16,7 +16,7 @@
 
 namespace monitor::path {
 
-enum class Doing : std::uint8_t {
+enum class PartKind : std::uint8_t {
 	user,
 	call, // Part::detail: which
 	fault,
@@ -45,10 +45,10 @@ enum class Why : std::uint8_t {
 struct Part {
 	std::uint32_t who = 0; // index in Stretches::threads(), or number of Stretches::names()
 	std::uint32_t detail = 0;
-	std::uint32_t sleep = 0; // that it is within, an index in Paths::sleeps()
+	std::uint32_t sleep = 0; // the enclosing sleep, an index in Paths::sleeps()
 	std::uint32_t cause = 0; // of what ended a sleep: Stretch::cause; device: MAJOR << 20 | MINOR
 	End end = End::open;     // of a sleep
-	Doing doing = Doing::unknown;
+	PartKind kind = PartKind::unknown;
 
 	bool operator==(const Part &) const = default;
 };
@@ -72,8 +72,8 @@ public:
 
 	using Ticks = std::unordered_map<Part, std::uint64_t, PartHash>;
 	const Ticks &ticks() const { return ticks_; }
-	// Of a link, which is not time on a CPU or in its queue unless `doing` is given.
-	Part part_of(const Link &link, std::uint64_t end, Doing doing = Doing::unknown) const;
+	// Of a link, which is not time on a CPU or in its queue unless `kind` is given.
+	Part part_of(const Link &link, std::uint64_t end, PartKind kind = PartKind::unknown) const;
 
 private:
 	struct Spent {
@@ -101,9 +101,9 @@ private:
 	Why why_unknown(const Link &link, std::uint64_t end) const;
 	std::uint32_t name_of(Lane &lane, const analyze::Thread &thread);
 	Part running(const Link &link, const analyze::Cpu &cpu, analyze::Mode mode, Lane &lane);
-	Part waiting(std::uint32_t place, const analyze::Cpu &cpu, Lane &lane);
+	Part waiting(std::uint32_t link_index, const analyze::Cpu &cpu, Lane &lane);
 	void add(Lane &lane, Active &active, const analyze::Cpu &cpu, const Spent &spent);
-	void leave(const Active &active);
+	void add_unexplained(const Active &active);
 	void move(std::vector<Piece> &pieces, std::uint64_t from, std::uint64_t to, analyze::Mode mode);
 
 	Stretches &stretches_;

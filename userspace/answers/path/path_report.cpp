@@ -93,7 +93,7 @@ void CriticalPath::follow_activities()
 {
 	const bool of_command = of_.info.command_pid && of_.question.selection.threads.is_all();
 	const auto all = activities_->finish(stretches_, of_command);
-	for (const ChosenActivities::One &one : all)
+	for (const ChosenActivities::ThreadRange &one : all)
 		paths_.add_bounded(one.thread, one.range, one.range.to);
 	count_ = all.size();
 }
@@ -242,8 +242,8 @@ std::string CriticalPath::folded()
 	for (const auto &[part, ticks] : parts_->ticks()) {
 		std::string line = report::folded_frame(who_text(part.who)) + ";" +
 				   report::folded_frame(path::what_text(part, of_.fold.kinds(), stretches_.names()));
-		for (std::uint32_t place = part.sleep; place != 0; place = paths_.sleeps()[place].outer) {
-			const path::Sleep &sleep = paths_.sleeps()[place];
+		for (std::uint32_t index = part.sleep; index != 0; index = paths_.sleeps()[index].outer) {
+			const path::Sleep &sleep = paths_.sleeps()[index];
 			const path::ThreadStretches &of = stretches_.threads()[sleep.thread];
 			const std::uint32_t who = of_.question.by == "thread" ? sleep.thread : of.name_at(~0ull);
 			const std::string call =

@@ -38,9 +38,9 @@ Stretches::Lane &Stretches::lane(std::uint32_t cpu)
 	return lanes_[cpu];
 }
 
-std::uint32_t Stretches::place(const analyze::Thread &thread)
+std::uint32_t Stretches::index_of(const analyze::Thread &thread)
 {
-	const auto [found, is_new] = places_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
+	const auto [found, is_new] = indices_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
 	if (is_new)
 		threads_.emplace_back().thread = &thread;
 	return found->second;
@@ -48,8 +48,8 @@ std::uint32_t Stretches::place(const analyze::Thread &thread)
 
 std::uint32_t Stretches::find(const analyze::Thread &thread) const
 {
-	const auto found = places_.find(&thread);
-	return found == places_.end() || threads_[found->second].stretches.empty() ? nobody : found->second;
+	const auto found = indices_.find(&thread);
+	return found == indices_.end() || threads_[found->second].stretches.empty() ? nobody : found->second;
 }
 
 // A loss that ends at `from` counts: the state after it is unknown.
@@ -65,9 +65,9 @@ void Stretches::add(ThreadStretches &of, Stretch stretch, std::uint64_t to)
 	if (to <= stretch.begin)
 		return;
 	if (stretch.begin > of.end && !of.stretches.empty()) {
-		Stretch hole;
-		hole.begin = of.end;
-		of.stretches.push_back(hole);
+		Stretch unknown;
+		unknown.begin = of.end;
+		of.stretches.push_back(unknown);
 	}
 	note_name(of, stretch.begin);
 	of.stretches.push_back(stretch);
@@ -81,7 +81,7 @@ void Stretches::note_name(ThreadStretches &of, std::uint64_t since)
 		return;
 	const std::uint32_t number = name.empty() ? Names::unknown : names_.number(name);
 	if (!of.names.empty() && of.names.back().name == Names::unknown)
-		of.names.back().name = number; // taken for its name before, too
+		of.names.back().name = number; // it also stands for the unknown name before
 	else
 		of.names.push_back({since, number});
 }
@@ -100,7 +100,7 @@ void Stretches::spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t
 		return;
 	if (on.current != &thread) {
 		on.current = &thread;
-		on.stretches = &threads_[place(thread)];
+		on.stretches = &threads_[index_of(thread)];
 	}
 	ThreadStretches &of = *on.stretches;
 	const bool goes_on = of.end == from && !of.stretches.empty() && of.stretches.back().kind == Kind::running &&
@@ -115,7 +115,7 @@ void Stretches::found(const analyze::Cpu &cpu, const analyze::Thread &thread)
 {
 	Lane &on = lane(cpu.number);
 	if (thread.tid != 0 && !thread.hidden && on.unfound_to > on.unfound_from)
-		add(threads_[place(thread)], {.begin = on.unfound_from, .where = cpu.number, .kind = Kind::running},
+		add(threads_[index_of(thread)], {.begin = on.unfound_from, .where = cpu.number, .kind = Kind::running},
 		    on.unfound_to);
 	on.unfound_from = on.unfound_to = 0;
 }
@@ -138,7 +138,7 @@ void Stretches::lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t 
 
 void Stretches::waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to)
 {
-	ThreadStretches &of = threads_[place(thread)];
+	ThreadStretches &of = threads_[index_of(thread)];
 	Stretch stretch{
 	    .begin = from, .where = thread.has_run ? known_cpu(thread.queue) : unknown_cpu, .kind = Kind::ready};
 	for (const ThreadStretches::Queue &queue : of.queues) {
@@ -154,7 +154,7 @@ void Stretches::waited(const analyze::Thread &thread, std::uint64_t from, std::u
 
 void Stretches::throttled(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to)
 {
-	ThreadStretches &of = threads_[place(thread)];
+	ThreadStretches &of = threads_[index_of(thread)];
 	of.queues.clear();
 	add(of, {.begin = from, .where = unknown_cpu, .kind = Kind::throttled}, to);
 }
@@ -184,7 +184,7 @@ void Stretches::set_end(Stretch &stretch, const analyze::Waker &waker)
 		stretch.end = End::hidden;
 	} else {
 		stretch.end = End::thread;
-		stretch.cause = place(*waker.thread);
+		stretch.cause = index_of(*waker.thread);
 	}
 }
 
@@ -200,14 +200,14 @@ void Stretches::slept(const analyze::Thread &thread, std::uint64_t from, std::ui
 	Stretch stretch{.begin = from, .where = call_of(thread), .kind = Kind::blocked};
 	if (is_over)
 		set_end(stretch, waker);
-	ThreadStretches &of = threads_[place(thread)];
+	ThreadStretches &of = threads_[index_of(thread)];
 	of.queues.clear();
 	add(of, stretch, to);
 }
 
 void Stretches::ended(const analyze::Thread &thread, std::uint64_t time)
 {
-	ThreadStretches &of = threads_[place(thread)];
+	ThreadStretches &of = threads_[index_of(thread)];
 	if (thread.state == analyze::State::dead)
 		of.died = time;
 	else if (!of.executed)
@@ -217,10 +217,10 @@ void Stretches::ended(const analyze::Thread &thread, std::uint64_t time)
 
 void Stretches::exchanged(const analyze::Thread &one, const analyze::Thread &other)
 {
-	const std::uint32_t places[] = {place(one), place(other)};
-	const std::uint64_t time = std::max(threads_[places[0]].end, threads_[places[1]].end);
-	threads_[places[0]].exchanges.push_back({time, places[1]});
-	threads_[places[1]].exchanges.push_back({time, places[0]});
+	const std::uint32_t indices[] = {index_of(one), index_of(other)};
+	const std::uint64_t time = std::max(threads_[indices[0]].end, threads_[indices[1]].end);
+	threads_[indices[0]].exchanges.push_back({time, indices[1]});
+	threads_[indices[1]].exchanges.push_back({time, indices[0]});
 }
 
 void Stretches::after(const trace::Event &event)
@@ -260,7 +260,7 @@ void Stretches::note_interrupt(const analyze::EventKind &kind, const trace::Even
 	on.completed.reset();
 	if (!analyze::EventKinds::is_softirq(kind.interrupt))
 		on.interrupted = is_entry ? event.time : on.interrupted;
-	else if (const auto vec = kind.field[0].get<std::uint32_t>(event); is_entry && NetworkSoftirqs::is_one(vec))
+	else if (const auto vec = kind.field[0].get<std::uint32_t>(event); is_entry && NetworkSoftirqs::is_network(vec))
 		on.network.enter(vec);
 }
 
@@ -269,18 +269,18 @@ void Stretches::note_raise(const analyze::EventKind &kind, const trace::Event &e
 {
 	constexpr std::uint32_t of_devices = 0; // EventKinds: irq_handler
 	const auto vec = kind.field[0].get<std::uint32_t>(event);
-	if (!NetworkSoftirqs::is_one(vec))
+	if (!NetworkSoftirqs::is_network(vec))
 		return;
 	const analyze::Cpu &cpu = fold_.cpus()[event.cpu()];
 	Raised raised{Raised::By::several, 0, event.time};
 	if (cpu.interrupts.empty()) {
 		if (cpu.current && cpu.current->tid != 0 && !cpu.current->hidden && !cpu.current->filtered)
-			raised = {Raised::By::thread, place(*cpu.current), event.time};
+			raised = {Raised::By::thread, index_of(*cpu.current), event.time};
 	} else if (const std::uint32_t which = cpu.interrupts.back() >> 16, number = cpu.interrupts.back() & 0xffff;
 		   which == of_devices &&
 		   fold_.kinds().interrupt_source(which, number) != analyze::InterruptSource::timer) {
 		raised = {Raised::By::device, number, event.time};
-	} else if (analyze::EventKinds::is_softirq(which) && NetworkSoftirqs::is_one(number) &&
+	} else if (analyze::EventKinds::is_softirq(which) && NetworkSoftirqs::is_network(number) &&
 		   on.network.handled(number).by != Raised::By::nobody) {
 		raised = on.network.handled(number);
 	}
@@ -297,7 +297,7 @@ void Stretches::note_request(const analyze::EventKind &kind, const trace::Event 
 	if (kind.kind == EventMeaning::block_io_start) {
 		const bool is_flush = kind.field[2] && kind.field[2].get<std::uint32_t>(event) == 0;
 		const bool is_known = cpu.current && cpu.current->tid != 0 && !cpu.current->hidden;
-		requests_.start(device, sector, is_flush, {event.time, is_known ? place(*cpu.current) : nobody});
+		requests_.start(device, sector, is_flush, {event.time, is_known ? index_of(*cpu.current) : nobody});
 	} else if (kind.kind == EventMeaning::block_rq_issue) {
 		requests_.issue(device, sector, event.time);
 	} else {
@@ -323,7 +323,8 @@ void Stretches::explain_interrupt(Stretch &stretch, const analyze::Cpu &cpu, std
 	if (on.completed)
 		return lead(stretch, *on.completed, time);
 	const std::uint32_t interrupt = cpu.interrupts.back(), vec = interrupt & 0xffff;
-	if (!recorded_.interrupts || !analyze::EventKinds::is_softirq(interrupt >> 16) || !NetworkSoftirqs::is_one(vec))
+	if (!recorded_.interrupts || !analyze::EventKinds::is_softirq(interrupt >> 16) ||
+	    !NetworkSoftirqs::is_network(vec))
 		return;
 	const Raised &raised = on.network.handled(vec);
 	switch (raised.by) {
@@ -350,7 +351,7 @@ void Stretches::woken(const analyze::Thread *thread, const trace::Event &event, 
 {
 	if (!thread || thread->state != analyze::State::runnable || thread->since != event.time)
 		return;
-	ThreadStretches &of = threads_[place(*thread)];
+	ThreadStretches &of = threads_[index_of(*thread)];
 	if (of.end == event.time && !of.stretches.empty() && of.stretches.back().kind == Kind::blocked) {
 		const analyze::Cpu &on = fold_.cpus()[event.cpu()];
 		Stretch &slept = of.stretches.back();
@@ -373,7 +374,7 @@ void Stretches::migrated(const analyze::EventKind &kind, const trace::Event &eve
 	const analyze::Thread *thread = fold_.thread(kind.field[0].get<std::int32_t>(event));
 	if (!thread || !kind.field[1])
 		return;
-	std::vector<ThreadStretches::Queue> &queues = threads_[place(*thread)].queues;
+	std::vector<ThreadStretches::Queue> &queues = threads_[index_of(*thread)].queues;
 	const std::uint32_t cpu = known_cpu(kind.field[1].get<std::uint32_t>(event));
 	if (thread == just_woken && !queues.empty())
 		queues.back().cpu = cpu;
@@ -388,11 +389,11 @@ void Stretches::created(const analyze::EventKind &kind, const trace::Event &even
 	    event.cpu() < fold_.cpus().size() ? fold_.cpus()[event.cpu()].current : nullptr;
 	if (!thread)
 		return;
-	const std::uint32_t of = place(*thread);
+	const std::uint32_t of = index_of(*thread);
 	if (kind.kind == EventMeaning::sched_wakeup_new)
 		woken(thread, event, kind.field[4]);
 	if (creator && creator->tid != 0 && !creator->hidden && creator != thread)
-		threads_[of].creator = place(*creator);
+		threads_[of].creator = index_of(*creator);
 }
 
 } // namespace monitor::path

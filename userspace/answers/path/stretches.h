@@ -149,7 +149,7 @@ private:
 
 	Lane &lane(std::uint32_t cpu);
 	std::uint32_t known_cpu(std::uint32_t cpu) const { return cpu < fold_.cpus().size() ? cpu : unknown_cpu; }
-	std::uint32_t place(const analyze::Thread &thread);
+	std::uint32_t index_of(const analyze::Thread &thread);
 	void add(ThreadStretches &of, Stretch stretch, std::uint64_t to);
 	void note_name(ThreadStretches &of, std::uint64_t since);
 	void woken(const analyze::Thread *thread, const trace::Event &event, const trace::FieldRef &cpu);
@@ -168,7 +168,7 @@ private:
 	const analyze::ThreadFold &fold_;
 	const Recorded recorded_;
 	std::deque<ThreadStretches> threads_;
-	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
+	std::unordered_map<const analyze::Thread *, std::uint32_t> indices_;
 	std::vector<Lane> lanes_; // by CPU
 	std::vector<trace::TimeRange> losses_;
 	Requests requests_;

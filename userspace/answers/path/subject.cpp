@@ -38,7 +38,7 @@ bool SubjectChoice::is_of_command() const
 
 // The recorded command's first thread, or the selected one; of a selected process its first one. If several had its
 // number one after the other: the one that did something in this time.
-const analyze::Thread &SubjectChoice::start(trace::TimeRange window) const
+const analyze::Thread &SubjectChoice::first_thread(trace::TimeRange window) const
 {
 	const selection::ThreadSelection &threads = selection_.threads;
 	if (is_of_command() && !info_.command_pid)
@@ -49,10 +49,10 @@ const analyze::Thread &SubjectChoice::start(trace::TimeRange window) const
 		const analyze::Thread &thread = fold_.threads()[i];
 		const bool is_wanted =
 		    is_of_command() ? thread.tgid == info_.command_pid : thread.tid != 0 && scope_.includes_thread(i);
-		const std::uint32_t place = is_wanted ? stretches_.find(thread) : nobody;
-		if (place == nobody)
+		const std::uint32_t index = is_wanted ? stretches_.find(thread) : nobody;
+		if (index == nobody)
 			continue;
-		const ThreadStretches &of = stretches_.threads()[place];
+		const ThreadStretches &of = stretches_.threads()[index];
 		if (of.stretches.front().begin < window.to && of.end > window.from)
 			found.push_back(&thread);
 	}
@@ -61,9 +61,9 @@ const analyze::Thread &SubjectChoice::start(trace::TimeRange window) const
 	if (found.empty())
 		throw Error(is_of_command() ? "the command did nothing in this time"
 					    : "no thread that is selected did anything in this time");
-	const auto leads = [](const analyze::Thread *thread) { return thread->tid == thread->tgid; };
-	if ((is_of_command() || !threads.pids.empty()) && std::ranges::any_of(found, leads))
-		std::erase_if(found, [&](const analyze::Thread *thread) { return !leads(thread); });
+	const auto is_leader = [](const analyze::Thread *thread) { return thread->tid == thread->tgid; };
+	if ((is_of_command() || !threads.pids.empty()) && std::ranges::any_of(found, is_leader))
+		std::erase_if(found, [&](const analyze::Thread *thread) { return !is_leader(thread); });
 	if (found.size() > 1 && !is_of_command() && found[0]->tid == found[1]->tid)
 		throw Error("several threads had the number {} one after the other: choose one with --from and --to",
 			    found[0]->tid);
@@ -79,7 +79,7 @@ const analyze::Thread &SubjectChoice::start(trace::TimeRange window) const
 std::uint32_t SubjectChoice::last_of(const analyze::Thread &first) const
 {
 	// A thread that executes a program takes over its process's number, and its own is gone.
-	const auto ends = [](const ThreadStretches &of) {
+	const auto end_of = [](const ThreadStretches &of) {
 		const bool is_gone = of.thread->tid != of.thread->tgid && !of.exchanges.empty();
 		return of.died ? of.died : is_gone ? of.exchanges.back().time : ~0ull;
 	};
@@ -87,13 +87,13 @@ std::uint32_t SubjectChoice::last_of(const analyze::Thread &first) const
 	std::uint32_t last = stretches_.find(first);
 	if (!is_of_command() && selection_.threads.pids.empty())
 		return last;
-	std::uint64_t reused = ~0ull; // the number, by a later process
+	std::uint64_t reused_at = ~0ull; // when a later process got the number
 	for (const ThreadStretches &of : threads)
 		if (of.thread->tid == first.tgid && of.thread->born > first.born)
-			reused = std::min(reused, of.thread->born);
+			reused_at = std::min(reused_at, of.thread->born);
 	for (std::uint32_t i = 0; i < threads.size(); ++i)
-		if (threads[i].thread->tgid == first.tgid && threads[i].thread->born < reused &&
-		    !threads[i].stretches.empty() && ends(threads[i]) > ends(threads[last]))
+		if (threads[i].thread->tgid == first.tgid && threads[i].thread->born < reused_at &&
+		    !threads[i].stretches.empty() && end_of(threads[i]) > end_of(threads[last]))
 			last = i;
 	return last;
 }
@@ -120,7 +120,7 @@ void SubjectChoice::set_range(Subject &subject, const ThreadStretches &first, tr
 Subject SubjectChoice::choose(trace::TimeRange window) const
 {
 	Subject subject;
-	subject.start = &start(window);
+	subject.start = &first_thread(window);
 	const ThreadStretches &first = stretches_.threads()[stretches_.find(*subject.start)];
 	subject.last = last_of(*subject.start);
 	set_range(subject, first, window);
@@ -130,7 +130,7 @@ Subject SubjectChoice::choose(trace::TimeRange window) const
 
 IsInside SubjectChoice::inside(const Subject &subject) const
 {
-	return [this, &subject](std::uint32_t place) { return subject.includes(*stretches_.threads()[place].thread); };
+	return [this, &subject](std::uint32_t index) { return subject.includes(*stretches_.threads()[index].thread); };
 }
 
 } // namespace monitor::path

@@ -45,7 +45,7 @@ public:
 
 private:
 	bool is_of_command() const;
-	const analyze::Thread &start(trace::TimeRange window) const;
+	const analyze::Thread &first_thread(trace::TimeRange window) const;
 	std::uint32_t last_of(const analyze::Thread &first) const;
 	void set_range(Subject &subject, const ThreadStretches &first, trace::TimeRange window) const;
 

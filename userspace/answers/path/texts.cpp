@@ -69,33 +69,33 @@ std::string call_text(std::uint32_t call, const analyze::EventKinds &kinds)
 
 std::string what_text(const Part &part, const analyze::EventKinds &kinds, const Names &names)
 {
-	switch (part.doing) {
-	case Doing::user:
+	switch (part.kind) {
+	case PartKind::user:
 		return "running: user";
-	case Doing::call:
+	case PartKind::call:
 		return "running: call " + kinds.syscall_label(part.detail);
-	case Doing::fault:
+	case PartKind::fault:
 		return "running: page fault";
-	case Doing::kernel:
+	case PartKind::kernel:
 		return "running: kernel";
-	case Doing::interrupt:
+	case PartKind::interrupt:
 		return "running: " + kinds.interrupt_label(part.detail >> 16, part.detail & 0xffff);
-	case Doing::unattributed:
+	case PartKind::unattributed:
 		return "running: unattributed";
-	case Doing::unknown_mode:
+	case PartKind::unknown_mode:
 		return "running: unknown mode";
-	case Doing::ready_behind:
-	case Doing::ready_behind_own:
+	case PartKind::ready_behind:
+	case PartKind::ready_behind_own:
 		return "ready: CPU had " + names[part.detail];
-	case Doing::ready_idle:
+	case PartKind::ready_idle:
 		return "ready: CPU idle";
-	case Doing::ready_unknown:
+	case PartKind::ready_unknown:
 		return "ready: CPU unknown";
-	case Doing::throttled:
+	case PartKind::throttled:
 		return "throttled";
-	case Doing::asleep:
+	case PartKind::asleep:
 		return fmt::format("blocked: {} until {}", call_text(part.detail, kinds), end_text(part, kinds));
-	case Doing::unknown:
+	case PartKind::unknown:
 		break;
 	}
 	return why_text(static_cast<Why>(part.detail));

@@ -46,7 +46,7 @@ void Paths::follow(std::uint32_t thread, trace::TimeRange range, std::uint64_t e
 	total_ += range.to - range.from;
 }
 
-void Paths::emit(std::uint64_t begin, const Stretch *stretch, bool is_cut)
+void Paths::add_link(std::uint64_t begin, const Stretch *stretch, bool is_cut)
 {
 	Link link;
 	link.begin = time_ = begin;
@@ -87,7 +87,7 @@ const ThreadStretches::Exchange *Paths::last_exchange(const ThreadStretches &of)
 	return nullptr;
 }
 
-bool Paths::leads_on(const Stretch &stretch) const
+bool Paths::was_woken_by_thread(const Stretch &stretch) const
 {
 	return stretch.kind == Kind::blocked && stretch.end == End::thread && stretch.cause != thread_ &&
 	       jumps_ < max_jumps_at_once;
@@ -111,14 +111,14 @@ void Paths::step(std::uint64_t first)
 	}
 	const auto [stretch, end] = of.before(time_);
 	if (!stretch)
-		return before_first(of, bound);
+		return go_to_creator(of, bound);
 	if (time_ > of.end)
-		return emit(std::max(bound, of.end), nullptr);
+		return add_link(std::max(bound, of.end), nullptr);
 	if (end <= time_ && stretch->kind == Kind::blocked && stretch->end == End::led)
 		return follow_lead(*stretch, bound);
 	const std::uint64_t begin = std::max(bound, stretch->begin);
-	if (end > time_ || !leads_on(*stretch))
-		return emit(begin, stretch, end > time_);
+	if (end > time_ || !was_woken_by_thread(*stretch))
+		return add_link(begin, stretch, end > time_);
 	if (is_inside_ && (*is_inside_)(stretch->cause)) {
 		frames_.clear();
 		return jump(stretch->cause, 0);
@@ -134,7 +134,7 @@ void Paths::follow_lead(const Stretch &stretch, std::uint64_t bound)
 	const Lead &lead = leads_[stretch.cause];
 	const bool is_known = lead.thread != nobody && jumps_ < max_jumps_at_once;
 	if (is_known && is_inside_ && (*is_inside_)(lead.thread)) {
-		emit(std::max(bound, lead.begin), &stretch);
+		add_link(std::max(bound, lead.begin), &stretch);
 		if (time_ == lead.begin) {
 			frames_.clear();
 			jump(lead.thread, 0);
@@ -142,7 +142,7 @@ void Paths::follow_lead(const Stretch &stretch, std::uint64_t bound)
 		return;
 	}
 	const std::uint64_t begin = std::max(bound, stretch.begin);
-	emit(std::max(begin, lead.begin), &stretch);
+	add_link(std::max(begin, lead.begin), &stretch);
 	if (is_known && time_ > begin && lead.thread != thread_) {
 		const std::uint32_t within = sleep_in(stretch.where);
 		frames_.push_back({thread_, sleep_, begin});
@@ -151,13 +151,13 @@ void Paths::follow_lead(const Stretch &stretch, std::uint64_t bound)
 }
 
 // Goes on in the creator, if it is known: there is no sleep to return to.
-void Paths::before_first(const ThreadStretches &of, std::uint64_t bound)
+void Paths::go_to_creator(const ThreadStretches &of, std::uint64_t bound)
 {
 	const std::uint64_t born = of.thread->born;
 	if (of.creator == nobody || jumps_ >= max_jumps_at_once)
-		return emit(bound, nullptr);
+		return add_link(bound, nullptr);
 	if (born < time_)
-		return emit(std::max(bound, born), nullptr);
+		return add_link(std::max(bound, born), nullptr);
 	const bool is_inside = is_inside_ && (*is_inside_)(of.creator);
 	if (is_inside)
 		frames_.clear();

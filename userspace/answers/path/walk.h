@@ -25,12 +25,12 @@ struct Link {
 	std::uint64_t begin = 0;          // ends where the next one begins
 	const Stretch *stretch = nullptr; // null: nothing is known of the thread then
 	std::uint32_t thread = nobody;    // index in Stretches::threads(); nobody: here a path ends
-	std::uint32_t sleep : 31 = 0;     // that this is within, an index in Paths::sleeps()
+	std::uint32_t sleep : 31 = 0;     // the enclosing one, an index in Paths::sleeps()
 	std::uint32_t is_cut : 1 = 0;     // the stretch ends later
 };
 static_assert(sizeof(Link) <= 24);
 
-// From which a path went on in another thread, and to which it returns.
+// A sleep from which a path went on in another thread, and to which it returns.
 struct Sleep {
 	std::uint32_t outer = 0; // index of the enclosing one; 0: none
 	std::uint32_t thread = 0;
@@ -48,10 +48,10 @@ public:
 	{
 	}
 
-	// Of the path that ends at `end`, the links in `range`.
+	// Both add the links that are in `range` of the path that ends at `end`.
 	void add_critical(std::uint32_t thread, trace::TimeRange range, std::uint64_t end, const IsInside &is_inside);
 	void add_bounded(std::uint32_t thread, trace::TimeRange range, std::uint64_t end, std::uint32_t sleep = 0);
-	// A value for `sleep` that is no sleep: by it the links of several paths are told apart.
+	// Adds an entry to sleeps() that is no sleep: passed as `sleep`, it marks the links of one path among several.
 	std::uint32_t add_root();
 
 	// Of each path: its links in order, then one whose thread is `nobody`.
@@ -68,12 +68,12 @@ private:
 
 	void follow(std::uint32_t thread, trace::TimeRange range, std::uint64_t end, std::uint32_t sleep);
 	void step(std::uint64_t first);
-	void before_first(const ThreadStretches &of, std::uint64_t bound);
-	bool leads_on(const Stretch &stretch) const;
+	void go_to_creator(const ThreadStretches &of, std::uint64_t bound);
+	bool was_woken_by_thread(const Stretch &stretch) const;
 	void follow_lead(const Stretch &stretch, std::uint64_t bound);
 	const ThreadStretches::Exchange *last_exchange(const ThreadStretches &of) const;
 	void jump(std::uint32_t to, std::uint32_t sleep);
-	void emit(std::uint64_t begin, const Stretch *stretch, bool is_cut = false);
+	void add_link(std::uint64_t begin, const Stretch *stretch, bool is_cut = false);
 	std::uint32_t sleep_in(std::uint32_t call);
 
 	const std::deque<ThreadStretches> &threads_;
