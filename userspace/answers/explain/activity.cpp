@@ -12,8 +12,8 @@ using path::Kind;
 
 struct Lane { // of a thread
 	const path::ThreadStretches *of;
-	std::size_t next;   // index of the stretch that begins at `time`
-	std::uint64_t time; // after the last stretch: where that ends
+	std::size_t next;   // index of the next stretch
+	std::uint64_t time; // of the next change: begin of the next stretch, or end of the last one
 	Kind kind;          // until `time`
 
 	bool operator<(const Lane &other) const { return time > other.time; } // the earliest is the top
@@ -25,13 +25,13 @@ Activity activity_of(const path::Stretches &stretches, const std::function<bool(
 		     trace::TimeRange range, unsigned cpus)
 {
 	std::priority_queue<Lane> lanes;
-	for (std::uint32_t place = 0; place < stretches.threads().size(); ++place) {
-		const path::ThreadStretches &of = stretches.threads()[place];
-		if (!of.stretches.empty() && is_wanted(place))
+	for (std::uint32_t index = 0; index < stretches.threads().size(); ++index) {
+		const path::ThreadStretches &of = stretches.threads()[index];
+		if (!of.stretches.empty() && is_wanted(index))
 			lanes.push({&of, 0, of.stretches.front().begin, Kind::unknown});
 	}
 	Activity activity;
-	std::uint64_t counts[2] = {0, 0}, before = range.from; // of running threads, of ready ones
+	std::uint64_t counts[2] = {0, 0}, before = range.from; // counts of running threads, of ready ones
 	const auto count = [&](Kind kind) {
 		return kind == Kind::running ? &counts[0] : kind == Kind::ready ? &counts[1] : nullptr;
 	};

@@ -15,7 +15,7 @@ struct Activity {
 	std::uint64_t ready = 0;          // ticks of all threads in which they could
 };
 
-// Of threads by place in Stretches::threads().
+// `is_wanted`: by index in Stretches::threads().
 Activity activity_of(const path::Stretches &stretches, const std::function<bool(std::uint32_t)> &is_wanted,
 		     trace::TimeRange range, unsigned cpus);
 

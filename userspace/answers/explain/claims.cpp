@@ -61,30 +61,31 @@ nlohmann::ordered_json json_of(const Amounts &amounts)
 
 Claims::Command Claims::report(Command words) const
 {
-	words.insert(words.begin(), {"monitor", "report", of_.directory});
+	words.insert(words.begin(), {"monitor", "report", evidence_.directory});
 	return words;
 }
 
 Claims::Command Claims::command(const std::string &verb, Command words) const
 {
-	words.insert(words.begin(), {"monitor", verb, of_.directory});
+	words.insert(words.begin(), {"monitor", verb, evidence_.directory});
 	return words;
 }
 
 bool Claims::is_recorded(const std::string &key) const
 {
-	return std::ranges::count(of_.not_recorded, key) == 0;
+	return std::ranges::count(evidence_.not_recorded, key) == 0;
 }
 
 std::string Claims::lost_events() const
 {
-	return report::count_text(*of_.lost) + " events were lost" + (of_.is_part ? " in the whole recording" : "");
+	return report::count_text(*evidence_.lost) + " events were lost" +
+	       (evidence_.is_part ? " in the whole recording" : "");
 }
 
 void Claims::add(const char *key, double share, std::string text, Json evidence, Command command, Confidence confidence)
 {
-	found_.push_back({key, std::min(share, 1.0), of_.unknown, confidence, std::move(evidence), std::move(text),
-			  std::move(command)});
+	found_.push_back({key, std::min(share, 1.0), evidence_.unknown, confidence, std::move(evidence),
+			  std::move(text), std::move(command)});
 }
 
 } // namespace monitor::explain

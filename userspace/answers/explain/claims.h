@@ -29,24 +29,24 @@ nlohmann::ordered_json json_of(const Amounts &amounts);
 
 class Claims {
 public:
-	Claims(const Evidence &evidence, const Thresholds &thresholds) : of_(evidence), at_(thresholds) {}
+	Claims(const Evidence &evidence, const Thresholds &thresholds) : evidence_(evidence), thresholds_(thresholds) {}
 
 protected:
 	using Json = nlohmann::ordered_json;
 	using Command = std::vector<std::string>;
 
-	// "3 events were lost"; of_.lost is known.
+	// "3 events were lost"; evidence_.lost is known.
 	std::string lost_events() const;
 	// Words after `monitor report DIR`.
 	Command report(Command words) const;
 	Command command(const std::string &verb, Command words = {}) const;
 	bool is_recorded(const std::string &key) const;
-	bool claims(double share, double threshold) const { return share - of_.unknown >= threshold; }
+	bool claims(double share, double threshold) const { return share - evidence_.unknown >= threshold; }
 	void add(const char *key, double share, std::string text, Json evidence, Command command,
 		 Confidence confidence = Confidence::high);
 
-	const Evidence &of_;
-	const Thresholds &at_;
+	const Evidence &evidence_;
+	const Thresholds &thresholds_;
 	std::vector<Finding> found_;
 };
 

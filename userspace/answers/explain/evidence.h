@@ -19,7 +19,7 @@ enum class What : std::uint8_t {
 	call, // `detail`: which
 	kernel,
 	fault,
-	edges, // entering or leaving calls and faults, as long as was calibrated
+	edges, // entering or leaving calls and faults; its length is from the calibration
 	irq,   // on the CPU of `who`; `detail`: which
 	softirq,
 	timer,         // `who` slept in `detail` until this ended it
@@ -57,7 +57,7 @@ struct PathThread {
 };
 
 struct Inversion {
-	std::string sleeper, holder, between; // who waited for whom, who had no CPU because of whom
+	std::string sleeper, holder, between; // `sleeper` waited for `holder`, whose CPU `between` had
 	double share = 0;
 };
 
@@ -68,7 +68,7 @@ struct Use {
 	double cpus = 0;
 	double calls_per_second = 0;      // of its CPU time
 	std::optional<double> call_edges; // without the probes, share of its CPU time
-	double edges = 0;                 // on the way into and out of calls and faults, the same with the probes
+	double edges = 0;                 // the same of calls and faults, with the probes
 };
 
 // Of all threads of a name, wherever they ran.
@@ -102,7 +102,7 @@ struct Machine {
 	std::optional<double> steal{};             // of all CPUs' time
 	// Cgroups with throttled threads: the share of time of the thread that was throttled longest.
 	std::vector<std::pair<std::string, double>> throttled{};
-	double steal_grain = 0; // how much of it may be an error of the counter
+	double steal_grain = 0; // how much of `steal` may be an error of the counter
 };
 
 struct Storm { // of short-lived threads, of the command if there is one
@@ -129,7 +129,7 @@ struct Evidence {
 	std::string lost_text;             // why it is not known, or what else is missing
 	bool is_part = false;              // --from, --to or a trigger; `lost` is of all of the recording
 	std::string cost;                  // as the end of `record` says it
-	std::optional<double> measurement; // at least, of the CPU time that was used
+	std::optional<double> measurement; // the probes' least share of the CPU time that was used
 	Keys not_recorded;
 };
 

@@ -62,8 +62,8 @@ std::string command_text(const std::vector<std::string> &command)
 
 std::vector<std::string> looked_for_lines(const Explanation &explanation, std::size_t width)
 {
-	constexpr double most = 0.5; // of the time: then what is not known may hide anything
-	if (explanation.bound >= most)
+	constexpr double max_unknown = 0.5; // of the time: more may hide anything
+	if (explanation.bound >= max_unknown)
 		return {"Of all else nothing can be said."};
 	std::vector<std::string> below, missing;
 	for (const LookedFor &each : explanation.looked_for)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t max_names = 3; // of threads; files are read for each
 
-// `missing`: files that are gone, or are others by now.
+// `missing`: files that are gone or were replaced.
 std::string function_text(const report::LeafFunction &function, const std::vector<std::string> &missing)
 {
 	const std::string &module = function.name.module;

@@ -13,17 +13,17 @@ namespace {
 using analyze::Mode;
 
 constexpr double second_ns = 1e9;
-// Of the counter in /proc/stat, for each CPU.
+// Resolution of the counter in /proc/stat, per CPU.
 constexpr double steal_grain_ns = 1e7;
 
 } // namespace
 
 unsigned MachineReader::cpus() const
 {
-	const auto was_there = [&](const analyze::Cpu &cpu) {
+	const auto was_online = [&](const analyze::Cpu &cpu) {
 		return static_cast<double>(cpu.offline) < window() && cpu.accounted > 0;
 	};
-	return static_cast<unsigned>(std::ranges::count_if(fold_.cpus(), was_there));
+	return static_cast<unsigned>(std::ranges::count_if(fold_.cpus(), was_online));
 }
 
 double MachineReader::unknown() const
@@ -51,7 +51,7 @@ std::vector<Use> MachineReader::users(const std::function<bool(const analyze::Th
 		sums.faults += thread.usage.minor_faults + thread.usage.major_faults;
 		sums.leader = &fold_.leader(thread);
 	}
-	// The edge is measured with the probes, of which one is within it: half of the entry's and of the exit's each.
+	// The calibrated edge contains one probe's cost: half of the probe at the entry, and half of that at the exit.
 	const auto cost = [&](const char *what) {
 		const auto found = info_.cost_ns.find(what);
 		return found == info_.cost_ns.end() ? 0.0 : found->second;
@@ -95,7 +95,7 @@ MachineReader::throttled(const std::map<std::uint64_t, std::string> &paths) cons
 	return groups;
 }
 
-// Known of the whole recording only. The counters may each be a tick of 10 ms late at the start.
+// Known only for the whole recording. At the start each counter may lag by a tick of 10 ms.
 std::optional<double> MachineReader::steal(double &grain) const
 {
 	const auto &start = info_.kernel_counts.start, &end = info_.kernel_counts.end;
@@ -133,8 +133,8 @@ Storm MachineReader::storm(const std::function<bool(const analyze::Thread &)> &i
 			   double short_life_ms) const
 {
 	const std::uint64_t elapsed = range.to - range.from;
-	const std::uint64_t most = clock_.to_ticks(static_cast<std::uint64_t>(short_life_ms * 1e6));
-	std::uint64_t creations = 0, cpu = 0, of_short = 0;
+	const std::uint64_t max_life = clock_.to_ticks(static_cast<std::uint64_t>(short_life_ms * 1e6));
+	std::uint64_t creations = 0, cpu = 0, short_lived_cpu = 0;
 	for (const analyze::Thread &thread : fold_.threads()) {
 		if (thread.tid == 0 || !is_wanted(thread))
 			continue;
@@ -142,15 +142,15 @@ Storm MachineReader::storm(const std::function<bool(const analyze::Thread &)> &i
 		if (thread.born < std::max<std::uint64_t>(range.from, 1) || thread.born > range.to)
 			continue;
 		++creations;
-		const bool is_short = thread.state == analyze::State::dead && thread.out_time - thread.born < most;
-		of_short += is_short ? thread.usage.cpu() : 0;
+		const bool is_short = thread.state == analyze::State::dead && thread.out_time - thread.born < max_life;
+		short_lived_cpu += is_short ? thread.usage.cpu() : 0;
 	}
 	const auto elapsed_ns = static_cast<double>(clock_.to_ns(elapsed));
 	if (elapsed_ns <= 0 || cpu == 0)
 		return {};
 	return {static_cast<double>(creations) * second_ns / elapsed_ns,
-		static_cast<double>(of_short) / static_cast<double>(cpu),
-		static_cast<double>(of_short) / static_cast<double>(elapsed), creations};
+		static_cast<double>(short_lived_cpu) / static_cast<double>(cpu),
+		static_cast<double>(short_lived_cpu) / static_cast<double>(elapsed), creations};
 }
 
 } // namespace monitor::explain

@@ -32,7 +32,7 @@ public:
 	std::vector<std::pair<std::string, double>> throttled(const std::map<std::uint64_t, std::string> &paths) const;
 	// Of the CPUs' time.
 	double unknown() const;
-	unsigned cpus() const; // that were there
+	unsigned cpus() const; // that were online at some time
 
 private:
 	std::vector<Use> users(const std::function<bool(const analyze::Thread &)> &is_wanted) const;

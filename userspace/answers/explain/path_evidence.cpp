@@ -128,12 +128,12 @@ void PathReader::add_threads(Path &path, const path::Parts &parts, const std::ve
 			thread.parts.push_back(std::move(made));
 		}
 	}
-	for (const auto &[place, thread] : threads) {
-		const auto use = std::ranges::find(users, stretches_.threads()[place].thread->tgid, &Use::tgid);
+	for (const auto &[index, thread] : threads) {
+		const auto use = std::ranges::find(users, stretches_.threads()[index].thread->tgid, &Use::tgid);
 		const double of_edges = use == users.end() ? 0 : use->edges * share(thread.ran + thread.unattributed);
 		const double edges = std::min(of_edges, share(thread.unattributed));
-		sums[{What::edges, name_of(place), ""}].share += edges;
-		sums[{What::unknown, name_of(place),
+		sums[{What::edges, name_of(index), ""}].share += edges;
+		sums[{What::unknown, name_of(index),
 		      path::what_text({.kind = PartKind::unattributed}, fold_.kinds(), stretches_.names())}]
 		    .share -= edges;
 	}
@@ -141,10 +141,10 @@ void PathReader::add_threads(Path &path, const path::Parts &parts, const std::ve
 		std::tie(sum.what, sum.who, sum.detail) = named;
 		path.parts.push_back(std::move(sum));
 	}
-	for (auto &[place, thread] : threads) {
-		const path::ThreadStretches &of = stretches_.threads()[place];
-		path.threads.push_back({label_of(place), fold_.leader(*of.thread).label(), of.thread->tgid,
-					name_of(place), share(thread.ran), share(thread.all), std::move(thread.parts)});
+	for (auto &[index, thread] : threads) {
+		const path::ThreadStretches &of = stretches_.threads()[index];
+		path.threads.push_back({label_of(index), fold_.leader(*of.thread).label(), of.thread->tgid,
+					name_of(index), share(thread.ran), share(thread.all), std::move(thread.parts)});
 	}
 	std::ranges::stable_sort(path.threads, std::greater<>(), &PathThread::share);
 }
@@ -175,9 +175,9 @@ const path::Stretch *PathReader::handed_over(const path::Link &from, const path:
 	if (from.thread == to.thread || to.thread == path::nobody)
 		return nullptr;
 	const path::Stretch *slept = stretches_.threads()[to.thread].before(to.begin).stretch;
-	const bool is_so =
+	const bool was_woken =
 	    slept && slept->kind == Kind::blocked && slept->end == End::thread && slept->cause == from.thread;
-	return is_so ? slept : nullptr;
+	return was_woken ? slept : nullptr;
 }
 
 // A sleep in a futex until a thread of these processes ended it or, if its thread takes turns, until a timeout after
@@ -199,11 +199,11 @@ double PathReader::sleepers_in_futex(const std::set<std::int32_t> &processes, do
 	for (std::size_t i = 0; i + 1 < paths_.links().size(); ++i)
 		on_path[paths_.links()[i].thread] += paths_.end_of(i) - paths_.links()[i].begin;
 	std::uint64_t slept = 0;
-	for (std::uint32_t place = 0; place < stretches_.threads().size(); ++place) {
-		const path::ThreadStretches &of = stretches_.threads()[place];
+	for (std::uint32_t index = 0; index < stretches_.threads().size(); ++index) {
+		const path::ThreadStretches &of = stretches_.threads()[index];
 		if (!processes.contains(of.thread->tgid))
 			continue;
-		const bool takes_turns = on_path.contains(place) && share(on_path[place]) >= min_share;
+		const bool takes_turns = on_path.contains(index) && share(on_path[index]) >= min_share;
 		for (std::size_t i = 0; i < of.stretches.size(); ++i) {
 			const path::Stretch &stretch = of.stretches[i];
 			const std::uint64_t ends = i + 1 < of.stretches.size() ? of.stretches[i + 1].begin : of.end;
@@ -266,10 +266,10 @@ void PathReader::add_file_locks(Path &path) const
 double PathReader::others_ran() const
 {
 	std::uint64_t all = 0, most = 0;
-	for (std::uint32_t place = 0; place < stretches_.threads().size(); ++place) {
-		const path::ThreadStretches &of = stretches_.threads()[place];
+	for (std::uint32_t index = 0; index < stretches_.threads().size(); ++index) {
+		const path::ThreadStretches &of = stretches_.threads()[index];
 		std::uint64_t ran = 0;
-		for (std::size_t i = 0; is_inside_(place) && i < of.stretches.size(); ++i) {
+		for (std::size_t i = 0; is_inside_(index) && i < of.stretches.size(); ++i) {
 			const std::uint64_t ends = i + 1 < of.stretches.size() ? of.stretches[i + 1].begin : of.end;
 			const std::uint64_t from = std::max(of.stretches[i].begin, begin()), to = std::min(ends, end());
 			ran += of.stretches[i].kind == Kind::running && from < to ? to - from : 0;
@@ -284,15 +284,15 @@ double PathReader::others_ran() const
 std::uint32_t PathReader::sleeper_until(std::uint32_t thread, std::uint64_t time, std::int32_t above,
 					const Priorities &priorities) const
 {
-	for (std::uint32_t place = 0; place < stretches_.threads().size(); ++place) {
-		if (place == thread || !is_inside_(place))
+	for (std::uint32_t index = 0; index < stretches_.threads().size(); ++index) {
+		if (index == thread || !is_inside_(index))
 			continue;
-		const path::ThreadStretches &of = stretches_.threads()[place];
+		const path::ThreadStretches &of = stretches_.threads()[index];
 		const auto found = of.before(time);
 		if (found.stretch && found.end >= time && found.stretch->kind == Kind::blocked &&
 		    found.stretch->end == End::thread && found.stretch->cause == thread &&
 		    priorities.at(*of.thread, time).value_or(above) < above)
-			return place;
+			return index;
 	}
 	return path::nobody;
 }
@@ -311,8 +311,8 @@ void PathReader::add_inversions(Path &path, const Priorities &priorities) const
 		compared += threads;
 		const std::uint64_t ends = links[i + 1].begin;
 		const auto own = priorities.at(*stretches_.threads()[link.thread].thread, link.begin);
-		for (std::uint32_t place = 0; own && place < threads; ++place) {
-			const path::ThreadStretches &of = stretches_.threads()[place];
+		for (std::uint32_t index = 0; own && index < threads; ++index) {
+			const path::ThreadStretches &of = stretches_.threads()[index];
 			const auto other = priorities.at(*of.thread, ends);
 			if (!other || *other >= *own)
 				continue;
@@ -323,7 +323,7 @@ void PathReader::add_inversions(Path &path, const Priorities &priorities) const
 				continue;
 			const std::uint64_t slept = stretches_.threads()[sleeper].before(ends).stretch->begin;
 			const std::uint64_t ran = ran_on(of, link.stretch->where, {std::max(link.begin, slept), ends});
-			path.inversions.push_back({name_of(sleeper), name_of(link.thread), name_of(place), share(ran)});
+			path.inversions.push_back({name_of(sleeper), name_of(link.thread), name_of(index), share(ran)});
 		}
 	}
 }

@@ -20,7 +20,7 @@ public:
 	// After found(): the parts of the path that no finding is about, and the share of them that findings about file
 	// locks have, which belongs to no single part.
 	const std::vector<PathPart> &rest() const { return rest_; }
-	double said_of_rest() const { return said_of_rest_; }
+	double claimed_of_rest() const { return claimed_of_rest_; }
 
 private:
 	std::string functions_of(const std::string &name, Json &evidence) const;
@@ -37,12 +37,12 @@ private:
 	void handover();
 	void inversion();
 
-	// A finding is about these parts, or about this share of one.
-	void said(What what, const std::function<bool(const PathPart &)> &is_one = {});
-	void said(const PathPart &part, double share);
+	// A finding is about these parts, or about this share of one: they are no longer in rest().
+	void mark_claimed(What what, const std::function<bool(const PathPart &)> &is_one = {});
+	void mark_claimed(const PathPart &part, double share);
 
 	std::vector<PathPart> rest_;
-	double said_of_rest_ = 0;
+	double claimed_of_rest_ = 0;
 };
 
 } // namespace monitor::explain

@@ -31,7 +31,7 @@ void Priorities::after(const trace::Event &event)
 	if (!thread || thread->tid == 0)
 		return;
 	const auto priority = fields.priority.get<std::int32_t>(event);
-	std::vector<Since> &all = of_[thread];
+	std::vector<Since> &all = by_thread_[thread];
 	if (!all.empty() && all.back().priority == priority)
 		return;
 	all.push_back({event.time, priority});
@@ -41,8 +41,8 @@ void Priorities::after(const trace::Event &event)
 
 std::optional<std::int32_t> Priorities::at(const analyze::Thread &thread, std::uint64_t time) const
 {
-	const auto found = of_.find(&thread);
-	if (found == of_.end())
+	const auto found = by_thread_.find(&thread);
+	if (found == by_thread_.end())
 		return std::nullopt;
 	const std::vector<Since> &all = found->second;
 	const auto after = std::ranges::upper_bound(all, time, {}, &Since::time);

@@ -33,7 +33,7 @@ private:
 
 	const analyze::ThreadFold &fold_;
 	std::vector<Fields> fields_; // by class
-	std::unordered_map<const analyze::Thread *, std::vector<Since>> of_;
+	std::unordered_map<const analyze::Thread *, std::vector<Since>> by_thread_;
 	bool are_recorded_ = false;
 	std::int32_t lowest_ = INT32_MAX, highest_ = INT32_MIN;
 };

@@ -23,23 +23,23 @@ void Reclaim::after(const trace::Event &event)
 	if (event.cls->index >= fields_.size() || !fields_[event.cls->index].flags)
 		return;
 	const Fields &fields = fields_[event.cls->index];
-	const bool stalls = fields.flags.get<std::uint32_t>(event) & EDC_SWITCH_MEMSTALL;
-	if (!stalls && of_.empty())
+	const bool is_memstall = fields.flags.get<std::uint32_t>(event) & EDC_SWITCH_MEMSTALL;
+	if (!is_memstall && sleeps_.empty())
 		return;
 	const analyze::Thread *left = fold_.thread(fields.prev_pid.get<std::int32_t>(event));
-	if (const auto ran = of_.find(left); ran != of_.end() && ran->second.back().to == ~0ull)
-		ran->second.back().to = ran->second.back().from; // the switch to it was lost
-	if (stalls && left)
-		of_[left].push_back({event.time, ~0ull});
-	const auto next = of_.find(fold_.thread(fields.next_pid.get<std::int32_t>(event)));
-	if (next != of_.end() && next->second.back().to == ~0ull)
+	if (const auto previous = sleeps_.find(left); previous != sleeps_.end() && previous->second.back().to == ~0ull)
+		previous->second.back().to = previous->second.back().from; // the switch to it was lost
+	if (is_memstall && left)
+		sleeps_[left].push_back({event.time, ~0ull});
+	const auto next = sleeps_.find(fold_.thread(fields.next_pid.get<std::int32_t>(event)));
+	if (next != sleeps_.end() && next->second.back().to == ~0ull)
 		next->second.back().to = event.time;
 }
 
 std::uint64_t Reclaim::within(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) const
 {
-	const auto found = of_.find(&thread);
-	if (found == of_.end())
+	const auto found = sleeps_.find(&thread);
+	if (found == sleeps_.end())
 		return 0;
 	std::uint64_t sum = 0;
 	auto span = std::ranges::lower_bound(found->second, from, {}, &trace::TimeRange::to);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When threads slept in the reclaim of memory: from a switch away that says so (prev_flags) to the next switch to them.
+// When threads slept in memory reclaim: from a switch away with EDC_SWITCH_MEMSTALL to the next switch to them.
 // Reclaim while a thread runs is not known.
 #pragma once
 
@@ -30,7 +30,7 @@ private:
 	const analyze::ThreadFold &fold_;
 	bool is_recorded_;
 	std::vector<Fields> fields_; // by class
-	std::unordered_map<const analyze::Thread *, std::vector<trace::TimeRange>> of_;
+	std::unordered_map<const analyze::Thread *, std::vector<trace::TimeRange>> sleeps_;
 };
 
 } // namespace monitor::explain

@@ -110,37 +110,37 @@ private:
 // What was lost or is not known comes first.
 void Judge::uncertain()
 {
-	const bool has_lost = of_.lost.value_or(1) > 0;
-	if (!has_lost && of_.unknown < at_.uncertain)
+	const bool has_lost = evidence_.lost.value_or(1) > 0;
+	if (!has_lost && evidence_.unknown < thresholds_.uncertain)
 		return;
-	std::string text =
-	    !of_.lost  ? "How many events were lost is not known" + (of_.lost_text.empty() ? "" : ": " + of_.lost_text)
-	    : has_lost ? lost_events()
-		       : "";
-	const Amounts why =
-	    of_.path ? amounts(of_.path->parts, What::unknown, [](const PathPart &part) { return part.detail; })
-		     : Amounts();
-	const bool is_worth_a_word = of_.unknown >= 0.0005;
+	std::string text = !evidence_.lost ? "How many events were lost is not known" +
+						 (evidence_.lost_text.empty() ? "" : ": " + evidence_.lost_text)
+			   : has_lost ? lost_events()
+				      : "";
+	const Amounts why = evidence_.path ? amounts(evidence_.path->parts, What::unknown,
+						     [](const PathPart &part) { return part.detail; })
+					   : Amounts();
+	const bool is_worth_a_word = evidence_.unknown >= 0.0005;
 	if (is_worth_a_word || text.empty())
-		text += fmt::format("{}{} of {} is not known{}{}", text.empty() ? "" : "; ", percent(of_.unknown),
-				    of_.path ? "it" : "the CPU time", why.empty() ? "" : " (",
+		text += fmt::format("{}{} of {} is not known{}{}", text.empty() ? "" : "; ", percent(evidence_.unknown),
+				    evidence_.path ? "it" : "the CPU time", why.empty() ? "" : " (",
 				    why.empty() ? "" : texts(why) + ")");
-	add("uncertain", of_.unknown,
+	add("uncertain", evidence_.unknown,
 	    text + (is_worth_a_word ? ": what follows may be wrong by that much, and more may be hidden."
 				    : ": what follows may be wrong."),
-	    {{"lost", of_.lost ? Json(*of_.lost) : Json(nullptr)}, {"unknown", json_of(why)}},
-	    has_lost || !of_.path ? command("check") : report({"critical-path"}));
+	    {{"lost", evidence_.lost ? Json(*evidence_.lost) : Json(nullptr)}, {"unknown", json_of(why)}},
+	    has_lost || !evidence_.path ? command("check") : report({"critical-path"}));
 	found_.back().is_caveat = true;
 }
 
 void Judge::measurement()
 {
-	if (!of_.measurement || *of_.measurement < at_.measurement)
+	if (!evidence_.measurement || *evidence_.measurement < thresholds_.measurement)
 		return;
-	add("measurement", *of_.measurement,
+	add("measurement", *evidence_.measurement,
 	    fmt::format("Measuring took at least {} of the CPU time that was used: the program alone is faster.",
-			percent(*of_.measurement)),
-	    {{"share_of_cpu", *of_.measurement}}, command("info"));
+			percent(*evidence_.measurement)),
+	    {{"share_of_cpu", *evidence_.measurement}}, command("info"));
 	found_.back().is_caveat = true;
 	found_.back().bound = 0;
 }
@@ -149,29 +149,31 @@ void Judge::nothing()
 {
 	const bool knows_ready = is_recorded("waiting_others");
 	std::string text;
-	if (of_.path)
-		text = fmt::format("Nothing stands out: no cause has {} of it.", percent(at_.path));
+	if (evidence_.path)
+		text = fmt::format("Nothing stands out: no cause has {} of it.", percent(thresholds_.path));
 	else
 		text = fmt::format(
 		    "Nothing unusual: the CPUs were idle for {} of the time{}.",
-		    percent(1 - std::min(of_.machine.busy / std::max(of_.cpus, 1u), 1.0)),
-		    knows_ready ? fmt::format(", {:.2f} threads waited for one on average", of_.machine.ready) : "");
+		    percent(1 - std::min(evidence_.machine.busy / std::max(evidence_.cpus, 1u), 1.0)),
+		    knows_ready ? fmt::format(", {:.2f} threads waited for one on average", evidence_.machine.ready)
+				: "");
 	add("nothing", 0, text,
-	    {{"busy", of_.machine.busy}, {"ready", knows_ready ? Json(of_.machine.ready) : Json(nullptr)}}, report({}));
+	    {{"busy", evidence_.machine.busy}, {"ready", knows_ready ? Json(evidence_.machine.ready) : Json(nullptr)}},
+	    report({}));
 }
 
 std::string Judge::head() const
 {
-	const std::string elapsed = report::duration_text(static_cast<double>(of_.elapsed_ns));
-	const std::string lost = !of_.lost        ? "how much was lost is not known"
-				 : *of_.lost == 0 ? "nothing was lost"
-						  : lost_events();
-	const std::string what = of_.from.empty() && of_.path ? of_.subject + " took " + elapsed
-				 : of_.path
-				     ? fmt::format("{}, {} from {} to {}", of_.subject, elapsed, of_.from, of_.to)
-				     : fmt::format("{} of the machine {}", elapsed, of_.subject);
-	const std::string cost =
-	    of_.cost.starts_with("unknown") ? "what measuring took is not known" : "measuring took " + of_.cost;
+	const std::string elapsed = report::duration_text(static_cast<double>(evidence_.elapsed_ns));
+	const std::string lost = !evidence_.lost        ? "how much was lost is not known"
+				 : *evidence_.lost == 0 ? "nothing was lost"
+							: lost_events();
+	const std::string what = evidence_.from.empty() && evidence_.path ? evidence_.subject + " took " + elapsed
+				 : evidence_.path ? fmt::format("{}, {} from {} to {}", evidence_.subject, elapsed,
+								evidence_.from, evidence_.to)
+						  : fmt::format("{} of the machine {}", elapsed, evidence_.subject);
+	const std::string cost = evidence_.cost.starts_with("unknown") ? "what measuring took is not known"
+								       : "measuring took " + evidence_.cost;
 	return fmt::format("{}; {}; {}.", what, lost, cost);
 }
 
@@ -180,7 +182,7 @@ void Judge::look_for(Explanation &explanation, const std::vector<PathPart> &rest
 {
 	std::map<std::string, double> shares; // by key
 	for (const PathPart &part : rest)
-		shares[part.what == What::ready_own ? "waiting_own" : described(part).first] += part.share;
+		shares[part.what == What::ready_own ? "waiting_own" : key_and_text(part).first] += part.share;
 	for (const KeyName &each : key_names) {
 		const bool is_of_machine = !each.of_path || std::ranges::count(keys_of_machine, std::string(each.key));
 		const auto has = [&](const char *key) {
@@ -191,9 +193,9 @@ void Judge::look_for(Explanation &explanation, const std::vector<PathPart> &rest
 		const bool is_found = has(each.key) || is_of_one;
 		// Beside a single active thread there is none to compare it with.
 		const bool is_pointless =
-		    key == "one_thread" && of_.path && of_.path->others_ran < at_.one_thread_others;
-		const bool is_unsaid = is_pointless || (is_recorded(key) && shares[key] >= at_.path);
-		if ((of_.path || is_of_machine) && !is_found)
+		    key == "one_thread" && evidence_.path && evidence_.path->others_ran < thresholds_.one_thread_others;
+		const bool is_unsaid = is_pointless || (is_recorded(key) && shares[key] >= thresholds_.path);
+		if ((evidence_.path || is_of_machine) && !is_found)
 			explanation.looked_for.push_back({each.key, is_unsaid ? "" : each.name, is_recorded(each.key)});
 	}
 }
@@ -210,10 +212,10 @@ std::string Judge::rest_text(const PathRules &path, const std::vector<Finding> &
 	for (const PathPart &part : parts)
 		sums[words_of(part.what)] += part.share;
 	const Amounts of = sorted(sums);
-	const double rest = sum(of) - path.said_of_rest();
-	if (rest < at_.path)
+	const double rest = sum(of) - path.claimed_of_rest();
+	if (rest < thresholds_.path)
 		return "";
-	if (path.said_of_rest() > 0)
+	if (path.claimed_of_rest() > 0)
 		return fmt::format("In no sentence: at least {} of it.", percent(rest));
 	return fmt::format("In no sentence: {} of it, of which {}.", percent(rest), texts(of));
 }
@@ -223,11 +225,11 @@ Explanation Judge::judged()
 	uncertain();
 	const bool is_uncertain = !found_.empty();
 	measurement();
-	MachineRules machine(of_, at_);
+	MachineRules machine(evidence_, thresholds_);
 	std::optional<PathRules> path;
 	std::vector<Finding> causes;
-	if (of_.path)
-		causes = path.emplace(of_, at_).found();
+	if (evidence_.path)
+		causes = path.emplace(evidence_, thresholds_).found();
 	std::ranges::move(machine.of_processes(), std::back_inserter(causes));
 	std::ranges::stable_sort(causes, std::greater<>(), &Finding::share);
 	std::ranges::move(machine.of_cpus(), std::back_inserter(causes));
@@ -236,8 +238,8 @@ Explanation Judge::judged()
 	std::ranges::move(causes, std::back_inserter(found_));
 	Explanation explanation;
 	explanation.head = head();
-	explanation.elapsed_ns = of_.elapsed_ns;
-	explanation.bound = of_.unknown;
+	explanation.elapsed_ns = evidence_.elapsed_ns;
+	explanation.bound = evidence_.unknown;
 	explanation.findings = std::move(found_);
 	look_for(explanation, path ? path->rest() : std::vector<PathPart>());
 	if (path)

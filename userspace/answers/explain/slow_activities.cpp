@@ -25,19 +25,19 @@ constexpr std::size_t min_activities = 20;
 // Of those between the quartiles, evenly spread: their range no longer grows much with more.
 constexpr std::size_t max_ordinary = 64;
 
-// The times of an activity or a request, each at one thread.
-using Way = std::vector<ChosenActivities::ThreadRange>;
+// The time ranges of an activity or a request, each with its thread.
+using Ranges = std::vector<ChosenActivities::ThreadRange>;
 
-std::uint64_t length(const Way &way)
+std::uint64_t length(const Ranges &ranges)
 {
 	std::uint64_t sum = 0;
-	for (const ChosenActivities::ThreadRange &one : way)
+	for (const ChosenActivities::ThreadRange &one : ranges)
 		sum += one.range.to - one.range.from;
 	return sum;
 }
 
 // The quickest first.
-std::vector<Way> sorted(std::vector<Way> all, const std::string &name)
+std::vector<Ranges> sorted(std::vector<Ranges> all, const std::string &name)
 {
 	if (all.size() < min_activities)
 		throw Error("there are only {} of {}: what is slow among fewer than {} cannot be told from chance",
@@ -46,21 +46,21 @@ std::vector<Way> sorted(std::vector<Way> all, const std::string &name)
 	return all;
 }
 
-std::vector<Way> between_quartiles(const std::vector<Way> &sorted)
+std::vector<Ranges> between_quartiles(const std::vector<Ranges> &sorted)
 {
 	const std::size_t first = sorted.size() / 4, number = sorted.size() / 2, kept = std::min(number, max_ordinary);
-	std::vector<Way> ordinary;
+	std::vector<Ranges> ordinary;
 	for (std::size_t i = 0; i < kept; ++i)
 		ordinary.push_back(sorted[first + i * number / kept]);
 	return ordinary;
 }
 
 // Each under a root of its own, by which its parts are found.
-void add(path::Paths &paths, const std::vector<Way> &all)
+void add(path::Paths &paths, const std::vector<Ranges> &all)
 {
-	for (const Way &way : all) {
+	for (const Ranges &ranges : all) {
 		const std::uint32_t root = paths.add_root();
-		for (const ChosenActivities::ThreadRange &one : way)
+		for (const ChosenActivities::ThreadRange &one : ranges)
 			paths.add_bounded(one.thread, one.range, one.range.to, root);
 	}
 }
@@ -107,11 +107,11 @@ public:
 					    question.activity);
 	}
 
-	std::vector<Way> finish(const path::Stretches &stretches)
+	std::vector<Ranges> finish(const path::Stretches &stretches)
 	{
 		if (requests_)
 			return requests_->finish(stretches);
-		std::vector<Way> all;
+		std::vector<Ranges> all;
 		for (const ChosenActivities::ThreadRange &one : activities_->finish(stretches, of_command_))
 			all.push_back({one});
 		return all;
@@ -140,11 +140,11 @@ SlowActivities slow_activities(trace::Trace &trace, const SlowQuestion &question
 					    : SlowActivities::Of::activities;
 	found.activity = question.key + question.call + question.activity;
 	analyze::feed(trace, fold, [&](const trace::Event &event) { path_fold.event(event); });
-	const std::vector<Way> all = sorted(chosen.finish(stretches), found.activity);
-	const std::vector<Way> ordinary = between_quartiles(all);
+	const std::vector<Ranges> all = sorted(chosen.finish(stretches), found.activity);
+	const std::vector<Ranges> ordinary = between_quartiles(all);
 	found.count = all.size();
 	found.slow = std::clamp<std::size_t>(question.slowest, 1, all.size() / 4);
-	const std::vector<Way> slow(all.end() - static_cast<std::ptrdiff_t>(found.slow), all.end());
+	const std::vector<Ranges> slow(all.end() - static_cast<std::ptrdiff_t>(found.slow), all.end());
 	found.median_ns = clock.to_ns(length(all[all.size() / 2]));
 	found.slow_low_ns = clock.to_ns(length(slow.front()));
 	found.slow_high_ns = clock.to_ns(length(slow.back()));

@@ -24,7 +24,7 @@ Times times_of(const Profile &profile)
 {
 	Times times;
 	for (const PathPart &part : profile.parts)
-		times[described(part)] += part.share * static_cast<double>(profile.ns);
+		times[key_and_text(part)] += part.share * static_cast<double>(profile.ns);
 	return times;
 }
 
@@ -41,7 +41,7 @@ std::string duration(std::uint64_t ns)
 
 } // namespace
 
-std::pair<std::string, std::string> described(const PathPart &part)
+std::pair<std::string, std::string> key_and_text(const PathPart &part)
 {
 	const std::string &who = part.who, &detail = part.detail;
 	switch (part.what) {

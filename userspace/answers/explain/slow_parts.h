@@ -23,7 +23,7 @@ struct Profile {
 struct SlowPart {
 	std::string key, what;
 	double share = 0;   // of the difference between the slow ones and the median
-	std::size_t in = 0; // of how many slow ones
+	std::size_t in = 0; // number of slow ones that it was found in
 };
 
 struct SlowActivities {
@@ -35,7 +35,7 @@ struct SlowActivities {
 };
 
 // "call", and "work in fsync of postgres"
-std::pair<std::string, std::string> described(const PathPart &part);
+std::pair<std::string, std::string> key_and_text(const PathPart &part);
 
 std::vector<SlowPart> compare(const std::vector<Profile> &slow, const std::vector<Profile> &ordinary,
 			      std::uint64_t median_ns, double threshold);
