@@ -337,7 +337,7 @@ TEST_CASE("live stacks: on a screen nothing waits for names")
 		fold.sample(0x1000);
 		naming.name({std::move(refresh), fold.stacks.take_window(), number * 100, {}, {}});
 		for (int i = 0; i < 4000; ++i) {
-			naming.give_on_late();
+			naming.pass_on_late();
 			{
 				const std::lock_guard guard(lock);
 				if (given.size() == number)

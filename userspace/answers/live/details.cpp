@@ -60,10 +60,10 @@ std::string Details::waker_name(const analyze::Waker &waker) const
 
 Details::Total &Details::total_of(Totals &totals, std::pair<std::string, std::string> key)
 {
-	auto place = totals.find(key);
-	if (place == totals.end() && totals.size() >= max_rows)
+	auto found = totals.find(key);
+	if (found == totals.end() && totals.size() >= max_rows)
 		key = {"other", ""};
-	return place == totals.end() ? totals[std::move(key)] : place->second;
+	return found == totals.end() ? totals[std::move(key)] : found->second;
 }
 
 void Details::add_time(Total &total, std::uint64_t ticks)

@@ -29,18 +29,18 @@ void LiveEvents::start(const record::LiveStart &start)
 void LiveEvents::describe(const std::string &description)
 {
 	const std::lock_guard guard(lock_);
-	described_ = description;
-	is_described_.store(true, std::memory_order_release);
+	new_description_ = description;
+	has_new_description_.store(true, std::memory_order_release);
 }
 
 bool LiveEvents::has_new_classes()
 {
-	if (!is_described_.exchange(false, std::memory_order_acquire))
+	if (!has_new_description_.exchange(false, std::memory_order_acquire))
 		return false;
 	std::string text;
 	{
 		const std::lock_guard guard(lock_);
-		text = std::exchange(described_, {});
+		text = std::exchange(new_description_, {});
 	}
 	return !text.empty() && add_classes(*description_, text);
 }

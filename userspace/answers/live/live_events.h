@@ -37,20 +37,20 @@ public:
 	// Passes on events older than `time`, for a limited time: see LiveStreams::advance(). False: there are more.
 	template <class Visitor> bool advance(std::uint64_t time, Visitor &visitor)
 	{
-		return streams_->advance(time, visitor, trace::LiveStreams::Clock::now() + at_a_time);
+		return streams_->advance(time, visitor, trace::LiveStreams::Clock::now() + max_advance_time);
 	}
 	std::uint64_t late() const { return streams_->late(); }
 
 private:
-	static constexpr std::chrono::milliseconds at_a_time{20}; // time limit, as the rings must be drained
+	static constexpr std::chrono::milliseconds max_advance_time{20}; // time limit, as the rings must be drained
 
 	std::shared_ptr<trace::Description> description_;
 	analyze::RecordingInfo info_;
 	std::optional<analyze::FoldInput> input_;
 	std::optional<trace::LiveStreams> streams_;
-	std::atomic<bool> is_described_{false}; // described_ is new
-	std::mutex lock_;                       // protects described_
-	std::string described_;
+	std::atomic<bool> has_new_description_{false}; // since has_new_classes()
+	std::mutex lock_;                              // protects new_description_
+	std::string new_description_;
 };
 
 } // namespace monitor::live

@@ -11,7 +11,7 @@ namespace monitor::live {
 namespace {
 
 constexpr std::uint64_t between_forgetting_ns = 100'000'000;
-constexpr unsigned between_asking = 10; // windows, as is_gone() costs a system call per thread
+constexpr unsigned forgets_per_check = 10; // is_gone() costs a system call per thread
 
 // Also for threads of other users: signal 0 is not delivered.
 bool is_gone(const analyze::Thread &thread)
@@ -22,39 +22,39 @@ bool is_gone(const analyze::Thread &thread)
 } // namespace
 
 struct LiveFold::Visitor {
-	LiveFold &to;
+	LiveFold &fold;
 
 	void stream(const trace::StreamInfo &info)
 	{
-		to.thread_fold_->add_stream(info);
-		if (to.tracker_)
-			to.tracker_->add_stream(info);
+		fold.thread_fold_->add_stream(info);
+		if (fold.tracker_)
+			fold.tracker_->add_stream(info);
 	}
 	void event(const trace::Event &event)
 	{
 		const std::size_t index = event.cls->index;
 		// Before the first window and after the last one, some probes were not attached.
 		const bool is_within =
-		    event.time >= to.thread_fold_->window_begin() && (!to.end_ || event.time < *to.end_);
-		std::vector<std::uint64_t> &counts = is_within ? to.class_counts_ : to.outside_counts_;
+		    event.time >= fold.thread_fold_->window_begin() && (!fold.end_ || event.time < *fold.end_);
+		std::vector<std::uint64_t> &counts = is_within ? fold.class_counts_ : fold.outside_counts_;
 		if (index >= counts.size())
 			counts.resize(index + 1);
 		counts[index] += !event.is_control();
-		to.thread_fold_->event(event);
-		if (to.virtual_)
-			to.virtual_->event(event);
+		fold.thread_fold_->event(event);
+		if (fold.virtual_)
+			fold.virtual_->event(event);
 	}
 	void gap(const trace::StreamInfo &info, std::uint64_t from, std::uint64_t until)
 	{
-		to.note_loss();
-		to.thread_fold_->gap(info, from, until);
+		fold.note_loss();
+		fold.thread_fold_->gap(info, from, until);
 	}
 	void gap_ended(const trace::StreamInfo &info, std::uint64_t until)
 	{
-		to.note_loss();
-		to.thread_fold_->gap_ended(info, until);
+		fold.note_loss();
+		fold.thread_fold_->gap_ended(info, until);
 	}
-	void lost(std::uint64_t count) { to.lost_ += count != trace::unknown_count ? count : 0; }
+	void lost(std::uint64_t count) { fold.lost_ += count != trace::unknown_count ? count : 0; }
 };
 
 void LiveFold::note_loss()
@@ -76,7 +76,7 @@ void LiveFold::start(const record::LiveStart &start)
 	directory_ = start.directory;
 	stacks_ns_ = start.stacks_ns;
 	if (stacks_ns_)
-		stacks_ns_before_ = stacks_ns_();
+		stacks_ns_at_begin_ = stacks_ns_();
 	thread_fold_.emplace(events_.input(), events_.info());
 	for (const std::uint32_t cpu : start.cpus)
 		thread_fold_->add_cpu(cpu);
@@ -118,8 +118,8 @@ void LiveFold::add_classes()
 
 void LiveFold::forget_ended()
 {
-	const bool asks = ++forgettings_ % between_asking == 0;
-	thread_fold_->forget([asks](const analyze::Thread &thread) { return asks && is_gone(thread); });
+	const bool checks = ++forgets_ % forgets_per_check == 0;
+	thread_fold_->forget([checks](const analyze::Thread &thread) { return checks && is_gone(thread); });
 	next_forget_ += forget_ticks_;
 }
 
@@ -127,7 +127,8 @@ bool LiveFold::advance(std::uint64_t time)
 {
 	if (events_.has_new_classes())
 		add_classes();
-	if (clock().steps.size() != std::exchange(steps_, clock().steps.size()) && is_aligned_ && time < next_end_)
+	if (clock().steps.size() != std::exchange(clock_steps_, clock().steps.size()) && is_aligned_ &&
+	    time < next_end_)
 		next_end_ = aligned_end_after(time);
 	Visitor visitor{*this};
 	for (;;) {
@@ -152,7 +153,7 @@ void LiveFold::end_window(std::uint64_t time)
 	thread_fold_->end_window(time);
 	if (stacks_ns_) {
 		const std::uint64_t now = stacks_ns_();
-		stacks_ns_of_window_ = now - std::exchange(stacks_ns_before_, now);
+		stacks_ns_of_window_ = now - std::exchange(stacks_ns_at_begin_, now);
 	}
 	on_window_();
 	begin_window();

@@ -100,12 +100,13 @@ private:
 	std::optional<activities::Tracker> tracker_;
 	std::string directory_;
 	std::function<std::uint64_t()> stacks_ns_;
-	std::uint64_t stacks_ns_before_ = 0, stacks_ns_of_window_ = 0; // before: at the window's begin
+	std::uint64_t stacks_ns_at_begin_ = 0,
+		      stacks_ns_of_window_ = 0; // spent by the probes: so far when the window began, in it
 	std::uint64_t begin_time_ = 0, window_ticks_ = 0;
-	std::uint64_t next_end_ = 0; // of the current window
-	std::size_t steps_ = 0;      // number of steps of real time, by which windows are aligned
+	std::uint64_t next_end_ = 0;  // of the current window
+	std::size_t clock_steps_ = 0; // steps of real time seen so far: after each, windows are aligned again
 	std::uint64_t next_forget_ = ~std::uint64_t(0), forget_ticks_ = 0;
-	unsigned forgettings_ = 0;
+	unsigned forgets_ = 0;
 	std::optional<std::uint64_t> end_;          // of the recording
 	std::vector<std::uint64_t> class_counts_;   // in the window, by class index
 	std::vector<std::uint64_t> outside_counts_; // outside of windows

@@ -22,28 +22,28 @@ bool LiveStacks::is_followed(const analyze::Thread &thread) const
 
 void LiveStacks::stack_frames(std::uint64_t id, std::uint32_t first, std::span<const std::uint64_t> frames)
 {
-	open_.insert(id);
+	incomplete_.insert(id);
 	StackFold::stack_frames(id, first, frames);
 }
 
 void LiveStacks::stack_end(std::uint32_t cpu, std::uint64_t id, std::uint32_t frames, const std::string &why)
 {
 	StackFold::stack_end(cpu, id, frames, why);
-	open_.erase(id);
-	Held &held = held_[id];
-	if (held.frames == 0) {
-		held.frames = find(id)->frames.size() + 1;
-		frames_ += held.frames;
+	incomplete_.erase(id);
+	Description &description = descriptions_[id];
+	if (description.frames == 0) {
+		description.frames = find(id)->frames.size() + 1;
+		frames_ += description.frames;
 	}
 	if (frames_ > max_frames_) {
-		drop_frames(id, held);
+		drop_frames(id, description);
 		++left_out_;
 	}
 	std::uint64_t &known = tables_[cpu][id & (EDC_STACK_KNOWN - 1)];
 	if (known == id)
 		return;
-	++held.tables;
-	if (const std::uint64_t before = std::exchange(known, id); before && --held_[before].tables == 0)
+	++description.tables;
+	if (const std::uint64_t before = std::exchange(known, id); before && --descriptions_[before].tables == 0)
 		released_.push_back(before);
 }
 
@@ -75,16 +75,16 @@ void LiveStacks::forgotten(const analyze::Thread &thread)
 		ended_processes_.push_back({thread.tgid, fold_.window_end()});
 }
 
-void LiveStacks::drop_frames(std::uint64_t id, Held &held)
+void LiveStacks::drop_frames(std::uint64_t id, Description &description)
 {
 	drop(id);
-	frames_ -= std::exchange(held.frames, 0);
+	frames_ -= std::exchange(description.frames, 0);
 }
 
 void LiveStacks::drop_unused()
 {
-	for (const std::uint64_t id : std::exchange(open_, {}))
-		if (!held_.contains(id))
+	for (const std::uint64_t id : std::exchange(incomplete_, {}))
+		if (!descriptions_.contains(id))
 			drop(id);
 	if (released_.empty())
 		return;
@@ -92,13 +92,13 @@ void LiveStacks::drop_unused()
 	for (const auto &[thread, sample] : at_switch())
 		slept_at.insert({sample.kernel, sample.user});
 	std::erase_if(released_, [&](std::uint64_t id) {
-		const auto held = held_.find(id);
-		if (held == held_.end() || held->second.tables > 0)
+		const auto description = descriptions_.find(id);
+		if (description == descriptions_.end() || description->second.tables > 0)
 			return true;
 		if (slept_at.contains(id))
 			return false;
-		drop_frames(id, held->second);
-		held_.erase(held);
+		drop_frames(id, description->second);
+		descriptions_.erase(description);
 		return true;
 	});
 }

@@ -58,7 +58,7 @@ public:
 	// Called at each clock snapshot: by then all mappings made shortly before are known.
 	void set_on_clock(std::function<void(std::uint64_t time)> call) { on_clock_ = std::move(call); }
 
-	std::size_t descriptions() const { return held_.size(); }
+	std::size_t descriptions() const { return descriptions_.size(); }
 	std::size_t frames() const { return frames_; }
 
 	// As analyze::Observer:
@@ -71,12 +71,12 @@ public:
 	void forgotten(const analyze::Thread &thread) override;
 
 private:
-	struct Held {
-		std::size_t tables = 0; // number that have it
-		std::size_t frames = 0; // number that are kept
+	struct Description {
+		std::size_t tables = 0; // number of CPUs' tables with its id
+		std::size_t frames = 0; // number kept in memory
 	};
 	bool is_followed(const analyze::Thread &thread) const;
-	void drop_frames(std::uint64_t id, Held &held);
+	void drop_frames(std::uint64_t id, Description &description);
 	void drop_unused();
 
 	const analyze::ThreadFold &fold_;
@@ -84,9 +84,9 @@ private:
 	std::int32_t process_ = 0, thread_ = 0;
 	// Per CPU, a copy of the probes' table.
 	std::unordered_map<std::uint32_t, std::array<std::uint64_t, EDC_STACK_KNOWN>> tables_;
-	std::unordered_map<std::uint64_t, Held> held_;
-	std::vector<std::uint64_t> released_;    // ids in no table
-	std::unordered_set<std::uint64_t> open_; // whose end was not delivered
+	std::unordered_map<std::uint64_t, Description> descriptions_;
+	std::vector<std::uint64_t> released_;          // ids in no table
+	std::unordered_set<std::uint64_t> incomplete_; // ids without a stack_end() so far
 	std::size_t frames_ = 0;
 	std::uint64_t left_out_ = 0;
 	std::vector<EndedProcess> ended_processes_;

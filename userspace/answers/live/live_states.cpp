@@ -9,19 +9,19 @@
 
 namespace monitor::live {
 struct LiveStates::Visitor {
-	LiveStates &to;
+	LiveStates &live;
 
-	void stream(const trace::StreamInfo &info) { to.evaluator_->add_stream(info); }
+	void stream(const trace::StreamInfo &info) { live.evaluator_->add_stream(info); }
 	void event(const trace::Event &event)
 	{
-		to.now_ = event.time;
-		to.evaluator_->event(event);
+		live.now_ = event.time;
+		live.evaluator_->event(event);
 	}
 	void gap(const trace::StreamInfo &info, std::uint64_t from, std::uint64_t until)
 	{
-		to.evaluator_->gap(info, from, until);
+		live.evaluator_->gap(info, from, until);
 	}
-	void gap_ended(const trace::StreamInfo &info, std::uint64_t until) { to.evaluator_->gap_ended(info, until); }
+	void gap_ended(const trace::StreamInfo &info, std::uint64_t until) { live.evaluator_->gap_ended(info, until); }
 };
 
 LiveStates::LiveStates(states::Tree tree) : tree_(std::move(tree))
@@ -34,7 +34,7 @@ LiveStates::~LiveStates() = default;
 
 void LiveStates::start(const record::LiveStart &start)
 {
-	written_ = start.written;
+	output_ = start.written;
 	now_ = start.begin_time;
 	events_.start(start);
 	states::RunSink &sink = *this;
@@ -44,7 +44,7 @@ void LiveStates::start(const record::LiveStart &start)
 		write(run);
 }
 
-void LiveStates::add_described()
+void LiveStates::add_new_classes()
 {
 	if (!events_.has_new_classes())
 		return;
@@ -66,7 +66,7 @@ bool LiveStates::take(record::StreamNumber stream, const std::string &name, cons
 
 bool LiveStates::advance(std::uint64_t time)
 {
-	add_described();
+	add_new_classes();
 	if (!why_stopped_.empty())
 		return true;
 	Visitor visitor{*this};
@@ -111,7 +111,7 @@ void LiveStates::write(const states::Run &run)
 {
 	for (; subjects_ <= run.subject; ++subjects_)
 		write_subject(subjects_, cgroup_of(subjects_));
-	written_->state_run(run.subject, run.state, run.ticks(), now_);
+	output_->state_run(run.subject, run.state, run.ticks(), now_);
 }
 
 std::uint64_t LiveStates::cgroup_of(std::uint32_t number) const
@@ -134,7 +134,7 @@ void LiveStates::write_subject(std::uint32_t number, std::uint64_t cgroup)
 		subject.name = thread->name;
 		subject.in_command = thread->in_tree;
 	}
-	written_->state_subject(subject, now_);
+	output_->state_subject(subject, now_);
 }
 
 } // namespace monitor::live

@@ -43,11 +43,11 @@ private:
 	// `cgroup`: one of the thread's; its current one is written last.
 	void write_subject(std::uint32_t number, std::uint64_t cgroup);
 	std::uint64_t cgroup_of(std::uint32_t number) const;
-	void add_described();
+	void add_new_classes();
 
 	const states::Tree tree_;
 	std::vector<std::string> state_names_;
-	record::ControlStream *written_ = nullptr;
+	record::ControlStream *output_ = nullptr;
 	LiveEvents events_;
 	std::unique_ptr<states::Evaluator> evaluator_;
 	std::vector<states::Run> early_; // before the evaluator exists

@@ -42,8 +42,9 @@ report::Table add_measured(report::Table &rows, report::Table measured)
 	report::Table rest{measured.columns, {}};
 	for (auto &[key, at] : found) {
 		if (at.rows.size() == 1 && at.measured.size() == 1) {
-			RowCells &of = measured.rows[at.measured[0]];
-			std::move(of.begin() + first, of.end(), rows.rows[at.rows[0]].end() - (std::ssize(of) - first));
+			RowCells &cells = measured.rows[at.measured[0]];
+			std::move(cells.begin() + first, cells.end(),
+				  rows.rows[at.rows[0]].end() - (std::ssize(cells) - first));
 			continue;
 		}
 		for (const std::size_t i : at.measured)
@@ -65,16 +66,16 @@ void add_virtual(report::Table &rows, const report::VirtualReport *report)
 	}
 	const report::Table &all = report->table();
 	report::Table added;
-	std::vector<std::size_t> places;
+	std::vector<std::size_t> indices;
 	for (std::size_t i = 0; i < all.columns.size(); ++i)
 		if (std::ranges::find(also_in_rows, all.columns[i].key) == std::end(also_in_rows)) {
 			added.columns.push_back(all.columns[i]);
-			places.push_back(i);
+			indices.push_back(i);
 		}
 	for (const RowCells &row : all.rows) {
 		RowCells &cells = added.rows.emplace_back();
-		for (const std::size_t place : places)
-			cells.push_back(row[place]);
+		for (const std::size_t index : indices)
+			cells.push_back(row[index]);
 	}
 	add_measured(rows, std::move(added));
 }

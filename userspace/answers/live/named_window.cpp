@@ -46,7 +46,7 @@ NamedWindow named_window(const StackWindow &window, symbols::Symbolizer &symboli
 			 const StackKinds &kinds)
 {
 	const report::StackOwners owners = {
-	    [](const analyze::Thread &) { return true; }, // or it will: it was woken
+	    [](const analyze::Thread &) { return true; }, // if not yet, then soon: it was woken
 	    [&](const analyze::Thread &thread) -> const std::string & { return window.commands.at(&thread); },
 	    [&](std::uint32_t interrupt, std::uint32_t number) {
 		    return window.interrupts.at({interrupt, number});

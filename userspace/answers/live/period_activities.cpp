@@ -9,10 +9,10 @@ namespace monitor::live {
 
 std::size_t PeriodActivities::KeyHash::operator()(const ActivityKey &key) const
 {
-	const std::uint64_t whose =
-	    key.of.is_ended() ? key.of.place() << 1 | 1 : reinterpret_cast<std::uintptr_t>(key.of.thread());
+	const std::uint64_t owner =
+	    key.owner.is_ended() ? key.owner.index() << 1 | 1 : reinterpret_cast<std::uintptr_t>(key.owner.thread());
 	const std::uint64_t hash =
-	    (whose * 0x9e3779b97f4a7c15ull ^ key.activity << 16 ^ key.caller) * 0xbf58476d1ce4e5b9ull;
+	    (owner * 0x9e3779b97f4a7c15ull ^ key.activity << 16 ^ key.caller) * 0xbf58476d1ce4e5b9ull;
 	return hash ^ hash >> 32;
 }
 
@@ -27,12 +27,12 @@ PeriodActivities::Sums &PeriodActivities::sums_of(const ActivityKey &key)
 		return found->second;
 	if (sums_.size() < max_sums + max_others - 1)
 		return sums_[other];
-	return sums_[{other.of, EDC_ACTIVITY_OTHER, EDC_ACTIVITY_OTHER}];
+	return sums_[{other.owner, EDC_ACTIVITY_OTHER, EDC_ACTIVITY_OTHER}];
 }
 
-void PeriodActivities::add(PeriodKey of, const activities::Finished &activity)
+void PeriodActivities::add(PeriodKey owner, const activities::Finished &activity)
 {
-	Sums &sums = sums_of({of, tracker_.id_of(activity.number), tracker_.id_of(activity.caller)});
+	Sums &sums = sums_of({owner, tracker_.id_of(activity.number), tracker_.id_of(activity.caller)});
 	const std::uint64_t ticks = activity.end - activity.begin;
 	++sums.count;
 	sums.left += activity.was_left;
@@ -45,20 +45,20 @@ void PeriodActivities::add(PeriodKey of, const activities::Finished &activity)
 	sums.lengths.add(ticks);
 }
 
-void PeriodActivities::rename(const std::function<PeriodKey(PeriodKey)> &now)
+void PeriodActivities::replace_owners(const std::function<PeriodKey(PeriodKey)> &current)
 {
-	std::vector<std::pair<ActivityKey, Sums>> renamed;
+	std::vector<std::pair<ActivityKey, Sums>> replaced;
 	for (auto each = sums_.begin(); each != sums_.end();) {
-		const PeriodKey of = now(each->first.of);
-		if (of == each->first.of) {
+		const PeriodKey owner = current(each->first.owner);
+		if (owner == each->first.owner) {
 			++each;
 			continue;
 		}
-		renamed.emplace_back(ActivityKey{of, each->first.activity, each->first.caller},
-				     std::move(each->second));
+		replaced.emplace_back(ActivityKey{owner, each->first.activity, each->first.caller},
+				      std::move(each->second));
 		each = sums_.erase(each);
 	}
-	for (const auto &[key, more] : renamed) {
+	for (const auto &[key, more] : replaced) {
 		Sums &sums = sums_[key];
 		sums.count += more.count;
 		sums.left += more.left;

@@ -22,7 +22,7 @@ public:
 	static constexpr std::size_t max_sums = 8192, max_others = 1024;
 
 	struct ActivityKey {
-		PeriodKey of; // a process's leader
+		PeriodKey owner; // a process's leader
 		// EDC_ACTIVITY_*, EDC_NO_ACTIVITY
 		std::uint32_t activity = 0, caller = 0;
 
@@ -40,8 +40,9 @@ public:
 
 	explicit PeriodActivities(const activities::Tracker &tracker) : tracker_(tracker) {}
 
-	void add(PeriodKey of, const activities::Finished &activity);
-	void rename(const std::function<PeriodKey(PeriodKey)> &now);
+	void add(PeriodKey owner, const activities::Finished &activity);
+	// `current`: the key that replaces an owner's, or the same.
+	void replace_owners(const std::function<PeriodKey(PeriodKey)> &current);
 	void clear();
 
 	const AllSums &sums() const { return sums_; }
@@ -54,7 +55,7 @@ private:
 	Sums &sums_of(const ActivityKey &key);
 
 	const activities::Tracker &tracker_;
-	activities::Unpaired before_; // the period
+	activities::Unpaired before_; // as at the start of the period
 	AllSums sums_;
 };
 

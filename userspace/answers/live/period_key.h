@@ -15,11 +15,11 @@ class PeriodKey {
 public:
 	PeriodKey() = default;
 	explicit PeriodKey(const analyze::Thread &thread) : bits_(reinterpret_cast<std::uintptr_t>(&thread)) {}
-	static PeriodKey ended(std::size_t place)
+	static PeriodKey ended(std::size_t index)
 	{
-		PeriodKey whose;
-		whose.bits_ = place << 1 | 1;
-		return whose;
+		PeriodKey key;
+		key.bits_ = index << 1 | 1;
+		return key;
 	}
 	const analyze::Thread *thread() const
 	{
@@ -28,7 +28,7 @@ public:
 	static constexpr std::size_t other = 0; // index of the sum of all beyond the limit
 
 	bool is_ended() const { return bits_ & 1; }
-	std::size_t place() const { return bits_ >> 1; }
+	std::size_t index() const { return bits_ >> 1; }
 	bool is_nobody() const { return bits_ == 0; }
 
 	auto operator<=>(const PeriodKey &) const = default;

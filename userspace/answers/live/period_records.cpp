@@ -62,7 +62,7 @@ public:
 			write_row(row);
 		for (const auto &[key, sum] : sums_.calls()) {
 			post(analyze::is_compat(key.call) ? EDC_ID_STATISTICS_CALLS_OTHER_ABI : EDC_ID_STATISTICS_CALLS,
-			     key.call, {pair(row_of(key.of), 0), sum.count, sum.failed, sum.total, sum.longest});
+			     key.call, {pair(row_of(key.owner), 0), sum.count, sum.failed, sum.total, sum.longest});
 			write_buckets(sum.lengths);
 		}
 		for (const auto &[key, sum] : sums_.sleeps()) {
@@ -70,7 +70,7 @@ public:
 			post(analyze::is_compat(key.call) ? EDC_ID_STATISTICS_SLEEPS_OTHER_ABI
 							  : EDC_ID_STATISTICS_SLEEPS,
 			     key.call,
-			     {pair(row_of(key.of), waker), pair(key.irq, 0), sum.count, sum.total, sum.longest});
+			     {pair(row_of(key.owner), waker), pair(key.irq, 0), sum.count, sum.total, sum.longest});
 			write_buckets(sum.lengths);
 			if (const PeriodSums::Sums::Transfers &transfers = sum.transfers; transfers.count)
 				post(EDC_ID_STATISTICS_TRANSFERS, 0,
@@ -127,7 +127,7 @@ private:
 		post(EDC_ID_STATISTICS_OPEN, 0, {all.open(), unpaired.begins, unpaired.ends});
 		for (const auto &[key, sum] : all.sums()) {
 			post(EDC_ID_STATISTICS_ACTIVITIES, key.activity,
-			     {pair(row_of(key.of), key.caller), sum.count, sum.left, sum.total, sum.exclusive,
+			     {pair(row_of(key.owner), key.caller), sum.count, sum.left, sum.total, sum.exclusive,
 			      sum.longest});
 			const activities::Span &inclusive = sum.inclusive;
 			post(EDC_ID_STATISTICS_INCLUSIVE, 0,
@@ -155,13 +155,13 @@ private:
 		std::unordered_set<const Thread *> named;
 		for (const auto *all : {&sums_.calls(), &sums_.sleeps()})
 			for (const auto &[key, sum] : *all)
-				for (const PeriodKey &whose : {key.of, key.waker})
-					if (whose.thread())
-						named.insert(whose.thread());
+				for (const PeriodKey &one : {key.owner, key.waker})
+					if (one.thread())
+						named.insert(one.thread());
 		if (sums_.activities())
 			for (const auto &[key, sum] : sums_.activities()->sums())
-				if (key.of.thread())
-					named.insert(key.of.thread());
+				if (key.owner.thread())
+					named.insert(key.owner.thread());
 		std::vector<const Thread *> chosen;
 		for (const Thread &thread : fold_.threads()) {
 			if (thread.tid == 0 || (thread.usage.is_empty() && !named.contains(&thread)))
@@ -169,9 +169,9 @@ private:
 			chosen.push_back(&thread);
 			named.insert(&fold_.leader(thread));
 		}
-		const std::unordered_set<const Thread *> there(chosen.begin(), chosen.end());
+		const std::unordered_set<const Thread *> already_chosen(chosen.begin(), chosen.end());
 		for (const Thread &thread : fold_.threads())
-			if (thread.tid != 0 && named.contains(&thread) && !there.contains(&thread))
+			if (thread.tid != 0 && named.contains(&thread) && !already_chosen.contains(&thread))
 				chosen.push_back(&thread);
 		return chosen;
 	}
@@ -189,7 +189,7 @@ private:
 			// A row for each of its cgroups; calls and sleeps belong to the last one, its current cgroup.
 			fold_.visit_cgroups(*thread, [&](std::uint64_t cgroup, const Usage &usage) {
 				if (rows_.size() < max_rows) {
-					places_.insert_or_assign(thread, static_cast<std::uint32_t>(rows_.size()));
+					row_indices_.insert_or_assign(thread, static_cast<std::uint32_t>(rows_.size()));
 					rows_.push_back(row_of_thread(*thread, cgroup, usage));
 				} else {
 					others += usage;
@@ -223,12 +223,12 @@ private:
 			usage};
 	}
 
-	std::uint32_t row_of(PeriodKey whose) const
+	std::uint32_t row_of(PeriodKey key) const
 	{
-		if (whose.is_ended())
-			return first_ended_ + static_cast<std::uint32_t>(whose.place());
-		const auto place = places_.find(whose.thread());
-		return place == places_.end() ? first_ended_ : place->second;
+		if (key.is_ended())
+			return first_ended_ + static_cast<std::uint32_t>(key.index());
+		const auto found = row_indices_.find(key.thread());
+		return found == row_indices_.end() ? first_ended_ : found->second;
 	}
 
 	record::ControlStream &to_;
@@ -236,8 +236,8 @@ private:
 	const PeriodSums &sums_;
 	std::uint64_t time_shift_ = 0, threads_since_ = 0;
 	std::vector<PeriodRow> rows_;
-	std::unordered_map<const Thread *, std::uint32_t> places_; // indices in rows_
-	std::uint32_t first_ended_ = 0;                            // index in rows_: `other`, then ended threads
+	std::unordered_map<const Thread *, std::uint32_t> row_indices_; // in rows_
+	std::uint32_t first_ended_ = 0;                                 // index in rows_: `other`, then ended threads
 };
 
 } // namespace

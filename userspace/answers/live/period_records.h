@@ -15,7 +15,7 @@
 
 namespace monitor::live {
 
-// Facts that neither of these has. The period is the fold's window.
+// What neither the fold nor the sums have. The period is the fold's window.
 struct PeriodFacts {
 	bool is_lossy = false;
 	std::uint64_t lost = 0, late = 0, recorder_ns = 0;

@@ -25,11 +25,11 @@ void merge(PeriodSums::Sums &sums, const PeriodSums::Sums &other)
 std::size_t PeriodSums::KeyHash::operator()(const WaitKey &key) const
 {
 	static_assert(sizeof(PeriodKey) == sizeof(std::uint64_t));
-	std::uint64_t of, waker;
-	std::memcpy(&of, &key.of, sizeof of);
+	std::uint64_t owner, waker;
+	std::memcpy(&owner, &key.owner, sizeof owner);
 	std::memcpy(&waker, &key.waker, sizeof waker);
 	std::uint64_t hash = 0;
-	for (const std::uint64_t part : {of, waker, static_cast<std::uint64_t>(key.irq) << 32 | key.call})
+	for (const std::uint64_t part : {owner, waker, static_cast<std::uint64_t>(key.irq) << 32 | key.call})
 		hash = (hash ^ part) * 0x9e3779b97f4a7c15ull ^ hash >> 29;
 	return (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9ull;
 }
@@ -56,7 +56,7 @@ void PeriodSums::clear()
 	sleeps_.clear();
 	if (activities_)
 		activities_->clear();
-	places_.clear();
+	ended_indices_.clear();
 	ended_.assign(1, {});
 	for (auto &[thread, woken] : woken_)
 		if (woken.sleep.waker.is_ended()) // it has no sum in this period
@@ -73,11 +73,11 @@ PeriodSums::Sums &PeriodSums::sums_of(AllSums &all, const WaitKey &key)
 
 PeriodSums::Sums &PeriodSums::sums_of(AllSums &all, AllRecent &recent, const WaitKey &key)
 {
-	const auto address = reinterpret_cast<std::uintptr_t>(key.of.thread());
-	Recent &place = recent[(address / sizeof(analyze::Thread) + key.call) % std::tuple_size_v<AllRecent>];
-	if (!place.sums || place.key != key)
-		place = {key, &sums_of(all, key)};
-	return *place.sums;
+	const auto address = reinterpret_cast<std::uintptr_t>(key.owner.thread());
+	Recent &slot = recent[(address / sizeof(analyze::Thread) + key.call) % std::tuple_size_v<AllRecent>];
+	if (!slot.sums || slot.key != key)
+		slot = {key, &sums_of(all, key)};
+	return *slot.sums;
 }
 
 void PeriodSums::add_time(Sums &sums, std::uint64_t ticks)
@@ -142,15 +142,15 @@ void PeriodSums::finished(const activities::Finished &activity)
 	activities_->add(PeriodKey(fold_.leader(activity.thread)), activity);
 }
 
-std::size_t PeriodSums::place_of(const analyze::Thread &thread, std::uint64_t cgroup)
+std::size_t PeriodSums::ended_index(const analyze::Thread &thread, std::uint64_t cgroup)
 {
 	const std::string &command = fold_.leader(thread).name;
-	auto place = places_.find({command, cgroup});
-	if (place == places_.end() && ended_.size() <= max_ended) {
-		place = places_.emplace(std::pair(command, cgroup), ended_.size()).first;
+	auto found = ended_indices_.find({command, cgroup});
+	if (found == ended_indices_.end() && ended_.size() <= max_ended) {
+		found = ended_indices_.emplace(std::pair(command, cgroup), ended_.size()).first;
 		ended_.push_back({command, cgroup, thread.in_tree, thread.is_kernel, thread.filtered, {}});
 	}
-	return place == places_.end() ? other : place->second;
+	return found == ended_indices_.end() ? other : found->second;
 }
 
 // Its calls and sleeps belong to its last cgroup.
@@ -158,53 +158,53 @@ void PeriodSums::forgotten(const analyze::Thread &thread)
 {
 	std::size_t to = other;
 	fold_.visit_cgroups(thread, [&](std::uint64_t cgroup, const analyze::Usage &usage) {
-		to = place_of(thread, cgroup);
+		to = ended_index(thread, cgroup);
 		ended_[to].usage += usage;
 	});
-	given_up_.emplace(&thread, to);
+	removed_.emplace(&thread, to);
 	woken_.erase(&thread);
 }
 
-PeriodKey PeriodSums::now(PeriodKey whose) const
+PeriodKey PeriodSums::current(PeriodKey key) const
 {
-	const auto given_up = given_up_.find(whose.thread());
-	return given_up == given_up_.end() ? whose : PeriodKey::ended(given_up->second);
+	const auto removed = removed_.find(key.thread());
+	return removed == removed_.end() ? key : PeriodKey::ended(removed->second);
 }
 
-PeriodSums::WaitKey PeriodSums::now(const WaitKey &key) const
+PeriodSums::WaitKey PeriodSums::current(const WaitKey &key) const
 {
-	return {now(key.of), now(key.waker), key.call, key.irq};
+	return {current(key.owner), current(key.waker), key.call, key.irq};
 }
 
-void PeriodSums::rename(AllSums &all) const
+void PeriodSums::replace_owners(AllSums &all) const
 {
-	std::vector<std::pair<WaitKey, Sums>> renamed;
+	std::vector<std::pair<WaitKey, Sums>> replaced;
 	for (auto each = all.begin(); each != all.end();) {
 		const auto &[key, sums] = *each;
-		const WaitKey now = this->now(key);
-		if (now == key) {
+		const WaitKey replacing = current(key);
+		if (replacing == key) {
 			++each;
 			continue;
 		}
-		renamed.emplace_back(now, std::move(each->second));
+		replaced.emplace_back(replacing, std::move(each->second));
 		each = all.erase(each);
 	}
-	for (const auto &[key, sums] : renamed)
+	for (const auto &[key, sums] : replaced)
 		merge(all[key], sums);
 }
 
 void PeriodSums::settle()
 {
-	if (given_up_.empty())
+	if (removed_.empty())
 		return;
 	forget_recent();
-	rename(calls_);
-	rename(sleeps_);
+	replace_owners(calls_);
+	replace_owners(sleeps_);
 	for (auto &[thread, woken] : woken_)
-		woken.sleep = now(woken.sleep);
+		woken.sleep = current(woken.sleep);
 	if (activities_)
-		activities_->rename([this](PeriodKey whose) { return now(whose); });
-	given_up_.clear();
+		activities_->replace_owners([this](PeriodKey key) { return current(key); });
+	removed_.clear();
 }
 
 } // namespace monitor::live

@@ -38,7 +38,7 @@ public:
 	static constexpr std::size_t other = PeriodKey::other; // its index among them
 
 	struct WaitKey {
-		PeriodKey of; // a process's leader; for sleeps a thread
+		PeriodKey owner; // a process's leader; for sleeps a thread
 		PeriodKey waker;
 		std::uint32_t call = EDC_NO_SYSCALL;
 		std::uint32_t irq = EDC_NO_IRQ; // the interrupt that woke it: kind << 16 | number
@@ -84,10 +84,10 @@ private:
 	static Sums &sums_of(AllSums &all, AllRecent &recent, const WaitKey &key);
 	static void add_time(Sums &sums, std::uint64_t ticks);
 	static Sums &sums_of(AllSums &all, const WaitKey &key);
-	void rename(AllSums &all) const;
-	WaitKey now(const WaitKey &key) const;
+	void replace_owners(AllSums &all) const;
+	WaitKey current(const WaitKey &key) const;
 	void forget_recent();
-	PeriodKey now(PeriodKey whose) const;
+	PeriodKey current(PeriodKey key) const;
 
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override;
@@ -97,7 +97,7 @@ private:
 		     const analyze::Waker &waker) override;
 	void got_cpu(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 	void forgotten(const analyze::Thread &thread) override;
-	std::size_t place_of(const analyze::Thread &thread, std::uint64_t cgroup);
+	std::size_t ended_index(const analyze::Thread &thread, std::uint64_t cgroup);
 	void finished(const activities::Finished &activity) override;
 
 	const analyze::ThreadFold &fold_;
@@ -110,8 +110,8 @@ private:
 	};
 	std::unordered_map<const analyze::Thread *, Woken> woken_; // threads without a CPU since they were woken
 	std::vector<Ended> ended_;
-	std::map<std::pair<std::string, std::uint64_t>, std::size_t> places_; // index in ended_, by command and cgroup
-	std::unordered_map<const analyze::Thread *, std::size_t> given_up_;   // until settle()
+	std::map<std::pair<std::string, std::uint64_t>, std::size_t> ended_indices_; // in ended_, by command and cgroup
+	std::unordered_map<const analyze::Thread *, std::size_t> removed_;           // until settle()
 };
 
 } // namespace monitor::live

@@ -11,7 +11,7 @@ namespace monitor::live {
 namespace {
 
 constexpr std::size_t max_kept = 1024;                // refreshes; beyond, the oldest are dropped
-constexpr std::uint64_t until_mapped_ns = 50'000'000; // after this, earlier mappings are known
+constexpr std::uint64_t until_mapped_ns = 50'000'000; // so long after a mapping its token may arrive
 
 } // namespace
 
@@ -41,7 +41,7 @@ void Refreshes::start_naming()
 	stacks_->set_on_clock([this](std::uint64_t time) { name_until(time); });
 	fold_->set_on_finish([this] { name_until(~std::uint64_t(0)); });
 	naming_.emplace(StackNaming::Options{fold_->directory(), fold_->clock(), kinds_, keeps_all_},
-			[this](std::shared_ptr<Refresh> named) { give_on(std::move(named)); });
+			[this](std::shared_ptr<Refresh> named) { pass_on(std::move(named)); });
 }
 
 // Called in the thread that drains the rings.
@@ -132,10 +132,10 @@ void Refreshes::make()
 	if (window)
 		unnamed_.push_back({std::move(made), std::move(window)});
 	else
-		give_on(std::move(made));
+		pass_on(std::move(made));
 }
 
-void Refreshes::give_on(std::shared_ptr<const Refresh> made)
+void Refreshes::pass_on(std::shared_ptr<const Refresh> made)
 {
 	{
 		const std::lock_guard guard(lock_);
@@ -145,7 +145,7 @@ void Refreshes::give_on(std::shared_ptr<const Refresh> made)
 			newest_.clear();
 		newest_.push_back(std::move(made));
 	}
-	made_.notify_one();
+	has_refresh_.notify_one();
 }
 
 void Refreshes::end()
@@ -154,7 +154,7 @@ void Refreshes::end()
 		const std::lock_guard guard(lock_);
 		is_over_ = true;
 	}
-	made_.notify_one();
+	has_refresh_.notify_one();
 }
 
 void Refreshes::add_virtual_times(Refresh &made, const report::UsageOptions &options) const
@@ -176,9 +176,10 @@ void Refreshes::add_virtual_times(Refresh &made, const report::UsageOptions &opt
 std::shared_ptr<const Refresh> Refreshes::next(std::uint64_t seen, std::chrono::milliseconds at_most)
 {
 	if (naming_ && !keeps_all_)
-		naming_->give_on_late();
+		naming_->pass_on_late();
 	std::unique_lock guard(lock_);
-	made_.wait_for(guard, at_most, [&] { return is_over_ || (!newest_.empty() && newest_.back()->number > seen); });
+	has_refresh_.wait_for(guard, at_most,
+			      [&] { return is_over_ || (!newest_.empty() && newest_.back()->number > seen); });
 	while (!newest_.empty() && newest_.front()->number <= seen)
 		newest_.pop_front();
 	if (newest_.empty())

@@ -76,8 +76,8 @@ struct Refresh {
 class Refreshes {
 public:
 	explicit Refreshes(std::uint64_t window_ns);
-	// Called before the start: stacks are taken, and these kinds shown. A refresh is then passed on some time after
-	// its window, when stacks have names.
+	// Called before the start: stacks are taken, and these kinds shown. A refresh is then passed on once its stacks
+	// have names, some time after its window.
 	void name_stacks(StackKinds kinds) { kinds_ = std::move(kinds); }
 
 	const std::shared_ptr<LiveFold> &fold() const { return fold_; }
@@ -107,7 +107,7 @@ private:
 	void add_virtual_times(Refresh &made, const report::UsageOptions &options) const;
 	void start_naming();
 	void name_until(std::uint64_t time);
-	void give_on(std::shared_ptr<const Refresh> made);
+	void pass_on(std::shared_ptr<const Refresh> made);
 
 	const std::shared_ptr<LiveFold> fold_;
 	StackKinds kinds_;
@@ -118,7 +118,7 @@ private:
 	std::uint64_t number_ = 0, recorder_ns_ = 0;
 	bool keeps_all_ = false;
 	std::mutex lock_; // protects the following
-	std::condition_variable made_;
+	std::condition_variable has_refresh_;
 	bool is_over_ = false;
 	Wanted wanted_;
 	std::shared_ptr<const CgroupPaths> paths_ = std::make_shared<const CgroupPaths>();

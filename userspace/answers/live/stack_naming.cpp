@@ -14,18 +14,18 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto max_lateness = 300ms;  // until a refresh is passed on without names
-constexpr auto max_seeking = 1s;      // limit per window, as the next one may be ready
-constexpr auto max_seeking_all = 5s;  // limit if the refresh waits for names
-constexpr auto between_readings = 5s; // of the followed process's map of run-time functions
+constexpr auto max_lookup = 1s;       // limit per window, as the next one may be ready
+constexpr auto max_lookup_all = 5s;   // limit if the refresh waits for names
+constexpr auto between_readings = 5s; // of the followed process's perf-PID.map
 constexpr std::size_t max_waiting = 16, max_waiting_refreshes = 1024;
 constexpr std::size_t max_mappings = 1 << 19; // 28 MiB
 constexpr std::size_t max_names = 1 << 17, max_functions = 1 << 20;
-constexpr std::uint64_t kept_ns = 2'000'000'000; // older mappings are not needed
+constexpr std::uint64_t kept_ns = 2'000'000'000; // mappings that ended earlier are dropped
 
 } // namespace
 
-StackNaming::StackNaming(Options options, GiveOn give_on)
-    : options_(std::move(options)), give_on_(std::move(give_on)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+StackNaming::StackNaming(Options options, PassOn pass_on)
+    : options_(std::move(options)), pass_on_(std::move(pass_on)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
 	thread_ = std::thread([this] { run(); });
 }
@@ -41,7 +41,7 @@ StackNaming::~StackNaming()
 	thread_.join();
 }
 
-// Beyond the limit stacks stay unnamed, or the whole window is dropped, as if nobody took it.
+// Beyond the first limit stacks stay unnamed; beyond the second the whole refresh is dropped.
 void StackNaming::name(Job job)
 {
 	{
@@ -60,7 +60,7 @@ void StackNaming::name(Job job)
 	has_work_.notify_one();
 }
 
-void StackNaming::give_on_late()
+void StackNaming::pass_on_late()
 {
 	std::vector<std::shared_ptr<Refresh>> late;
 	{
@@ -70,10 +70,10 @@ void StackNaming::give_on_late()
 				late.push_back(std::exchange(each.job.refresh, nullptr));
 	}
 	for (std::shared_ptr<Refresh> &refresh : late)
-		give_on(refresh, nullptr);
+		pass_on(refresh, nullptr);
 }
 
-void StackNaming::give_on(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named)
+void StackNaming::pass_on(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named)
 {
 	if (!named) {
 		named = std::make_shared<NamedWindow>();
@@ -82,11 +82,11 @@ void StackNaming::give_on(std::shared_ptr<Refresh> &refresh, std::shared_ptr<Nam
 		named->is_pending = true;
 	}
 	refresh->stacks = std::move(named);
-	give_on_(std::exchange(refresh, nullptr));
+	pass_on_(std::exchange(refresh, nullptr));
 }
 
-// `refresh`: shared with give_on_late().
-void StackNaming::give(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named)
+// `refresh`: shared with pass_on_late().
+void StackNaming::pass_on_once(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named)
 {
 	std::shared_ptr<Refresh> taken;
 	{
@@ -94,7 +94,7 @@ void StackNaming::give(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedW
 		taken = std::exchange(refresh, nullptr);
 	}
 	if (taken)
-		give_on(taken, std::move(named));
+		pass_on(taken, std::move(named));
 }
 
 void StackNaming::run()
@@ -103,15 +103,15 @@ void StackNaming::run()
 		has_work_.wait(guard, [&] { return is_stopping_ || !waiting_.empty(); });
 		if (is_stopping_)
 			return;
-		// Leaves its refresh in the queue, so that give_on_late() finds it.
+		// Leaves its refresh in the queue, so that pass_on_late() finds it.
 		Job job = std::move(waiting_.front().job);
 		std::shared_ptr<Refresh> &refresh = waiting_.front().job.refresh = job.refresh;
 		job.refresh.reset();
 		guard.unlock();
 		try {
-			work(job, refresh);
+			process(job, refresh);
 		} catch (const std::exception &) { // such as too little memory, or too many open files
-			give(refresh, nullptr);
+			pass_on_once(refresh, nullptr);
 		}
 		guard.lock();
 		waiting_.pop_front();
@@ -129,7 +129,7 @@ void StackNaming::start()
 	symbolizer_->code().limit(max_mappings);
 }
 
-void StackNaming::learn(Job &job)
+void StackNaming::take_mappings(Job &job)
 {
 	for (const analyze::MappingToken &token : job.mappings) {
 		symbolizer_->expect_file(token.file);
@@ -142,13 +142,13 @@ void StackNaming::learn(Job &job)
 		newest_ = std::move(job.window);
 }
 
-// Reads the followed process's map of run-time functions again from time to time. False: not yet.
-bool StackNaming::forget_made()
+// From time to time, so that the followed process's perf-PID.map is read again. False: not yet.
+bool StackNaming::forget_perf_map()
 {
-	if (Clock::now() - made_read_ < between_readings)
+	if (Clock::now() - perf_map_read_ < between_readings)
 		return false;
 	symbolizer_->forget_jit_functions(newest_->process);
-	made_read_ = Clock::now();
+	perf_map_read_ = Clock::now();
 	return true;
 }
 
@@ -162,29 +162,29 @@ void StackNaming::forget(std::uint64_t before)
 	symbolizer_->forget_above(max_names, max_functions);
 }
 
-void StackNaming::work(Job &job, std::shared_ptr<Refresh> &refresh)
+void StackNaming::process(Job &job, std::shared_ptr<Refresh> &refresh)
 {
 	const bool is_named = job.window != nullptr;
 	if (!symbolizer_)
 		start();
-	learn(job);
+	take_mappings(job);
 	const auto made = [&] {
 		return std::make_shared<NamedWindow>(
 		    named_window(*newest_, *symbolizer_, options_.clock, options_.kinds));
 	};
 	if (!is_named) {
-		give(refresh, nullptr);
+		pass_on_once(refresh, nullptr);
 	} else if (options_.waits_for_names) {
-		forget_made();
-		symbolizer_->look_up_until(Clock::now() + max_seeking_all);
-		give(refresh, made());
+		forget_perf_map();
+		symbolizer_->look_up_until(Clock::now() + max_lookup_all);
+		pass_on_once(refresh, made());
 	} else {
 		symbolizer_->look_up_until(Clock::time_point::min());
 		const auto named = made();
 		const bool is_all = named->unnamed == 0;
-		give(refresh, named);
-		symbolizer_->look_up_until(Clock::now() + max_seeking);
-		if (forget_made() || !is_all)
+		pass_on_once(refresh, named);
+		symbolizer_->look_up_until(Clock::now() + max_lookup);
+		if (forget_perf_map() || !is_all)
 			made(); // for the next window
 	}
 	const std::uint64_t kept = options_.clock.to_ticks(kept_ns);

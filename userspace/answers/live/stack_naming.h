@@ -40,16 +40,16 @@ public:
 		StackKinds kinds;
 		bool waits_for_names = false; // refreshes wait until look-ups are done
 	};
-	using GiveOn = std::function<void(std::shared_ptr<Refresh>)>;
+	using PassOn = std::function<void(std::shared_ptr<Refresh>)>;
 
 	// The calling thread must have dropped its privileges.
-	StackNaming(Options options, GiveOn give_on);
+	StackNaming(Options options, PassOn pass_on);
 	~StackNaming();
 	StackNaming(const StackNaming &) = delete;
 
 	void name(Job job);
 	// Passes on refreshes without names that have waited too long for slow look-ups.
-	void give_on_late();
+	void pass_on_late();
 
 private:
 	using Clock = std::chrono::steady_clock;
@@ -60,20 +60,20 @@ private:
 
 	void run();
 	void start();
-	void work(Job &job, std::shared_ptr<Refresh> &refresh);
-	void learn(Job &job);
-	bool forget_made();
+	void process(Job &job, std::shared_ptr<Refresh> &refresh);
+	void take_mappings(Job &job);
+	bool forget_perf_map();
 	void forget(std::uint64_t before);
-	void give(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named);
-	void give_on(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named);
+	void pass_on_once(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named);
+	void pass_on(std::shared_ptr<Refresh> &refresh, std::shared_ptr<NamedWindow> named);
 
 	const Options options_;
-	const GiveOn give_on_;
+	const PassOn pass_on_;
 	Fd stop_;
 	std::unique_ptr<StackWindow> newest_; // its clock converts times
 	std::optional<symbols::Symbolizer> symbolizer_;
 	std::deque<EndedProcess> ended_;
-	Clock::time_point made_read_;
+	Clock::time_point perf_map_read_;
 	std::mutex lock_; // protects the following
 	std::condition_variable has_work_;
 	std::deque<Waiting> waiting_; // the first one is being processed
