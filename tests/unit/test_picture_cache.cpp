@@ -66,7 +66,7 @@ TEST_CASE("view: a kept picture is the one that was read, and of this trace only
 
 	const view::PictureCache empty(directories, trace);
 	CHECK_FALSE(empty.find());
-	empty.keep(timeline, {}, "its text");
+	empty.save(timeline, {}, "its text");
 	const auto kept = view::PictureCache(directories, trace).find();
 	REQUIRE(kept);
 	CHECK(kept->text == "its text");
@@ -93,7 +93,7 @@ TEST_CASE("view: a kept picture is the one that was read, and of this trace only
 	fs::resize_file(file, size / 3);
 	CHECK_FALSE(view::PictureCache(directories, trace).find());
 
-	empty.keep(timeline, {}, "its text");
+	empty.save(timeline, {}, "its text");
 	CHECK(view::PictureCache(directories, trace).find());
 	fs::last_write_time(fs::path(directory.path()) / "s0",
 			    fs::file_time_type::clock::now() + std::chrono::seconds(9));
@@ -126,7 +126,7 @@ TEST_CASE("view: a picture is made from what was kept, and is the same")
 	std::string forged = kept->text;
 	const std::string known = "\"host\":\"\"";
 	REQUIRE(forged.find(known) != std::string::npos);
-	cache.keep(*kept->timeline, kept->activities,
+	cache.save(*kept->timeline, kept->activities,
 		   forged.replace(forged.find(known), known.size(), "\"host\":\"kept\""));
 	CHECK(picture(std::chrono::milliseconds(0)).about()["host"] == "kept");
 }

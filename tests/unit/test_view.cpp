@@ -56,7 +56,7 @@ std::uint64_t count(const Lane &lane, unsigned level)
 
 TEST_CASE("view: a page wants the request with its largest number, whatever arrives last")
 {
-	view::Wanted wanted;
+	view::LatestRequests wanted;
 	const auto ask = [&](const char *path, const char *page, const char *number) {
 		HttpRequest request{path, {{"page", page}}, ""};
 		if (*number)
@@ -357,7 +357,7 @@ TEST_CASE("view: of very many threads those that ran longest have rows, the othe
 	const auto longest =
 	    std::ranges::find(timeline.threads(), 7, &view::ThreadLanes::tid) - timeline.threads().begin();
 	CHECK(rows.threads(rows.row_of(static_cast<std::uint32_t>(longest))).size() == 1);
-	const view::Shown shown{timeline, nullptr, nullptr, nullptr, &rows};
+	const view::SliceSources shown{timeline, nullptr, nullptr, nullptr, &rows};
 	for (unsigned level = 0; level < view::levels; ++level) {
 		std::uint64_t of_rows = 0, of_threads = 0;
 		for (std::size_t row = 0; row < rows.size(); ++row)
@@ -527,7 +527,7 @@ TEST_CASE("view: who is found on a CPU did not have it before it was offline")
 	REQUIRE(fold.thread(7));
 	CHECK(fold.thread(7)->usage.cpu() == 50);
 	const std::uint32_t place = timeline.find(7, 1, 700);
-	REQUIRE(place != view::Timeline::no_place);
+	REQUIRE(place != view::Timeline::no_index);
 	CHECK(timeline.threads()[place].ran() == 50);
 }
 

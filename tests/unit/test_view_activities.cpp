@@ -188,12 +188,12 @@ TEST_CASE("view: lanes of activities are kept as they were, and have no others")
 		const std::string before = shown.all();
 		CHECK_THROWS(view::slices_tile({shown.timeline, nullptr, nullptr, &shown.lanes}, 0, 0, 1, "a9", 100));
 		CHECK_THROWS(view::slices_tile({shown.timeline}, 0, 0, 1, "a0", 100));
-		view::KeptWriter writer;
-		shown.lanes.keep(writer);
-		view::KeptReader reader(writer.bytes());
+		view::CacheWriter writer;
+		shown.lanes.save(writer);
+		view::CacheReader reader(writer.bytes());
 		shown.lanes = view::ActivityLanes(shown.timeline, reader);
 		CHECK(shown.all() == before);
-		view::KeptReader cut(std::string_view(writer.bytes()).substr(0, writer.bytes().size() / 2));
+		view::CacheReader cut(std::string_view(writer.bytes()).substr(0, writer.bytes().size() / 2));
 		CHECK_THROWS(view::ActivityLanes(shown.timeline, cut));
 	}
 }

@@ -15,11 +15,11 @@ using activities::Finished;
 using analyze::Thread;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t lanes_between_looks = 1 << 14; // between checks of their memory
+constexpr std::size_t adds_between_checks = 1 << 14; // between checks of their memory
 
 } // namespace
 
-ActivityLanes::ActivityLanes(const Timeline &timeline, KeptReader &reader)
+ActivityLanes::ActivityLanes(const Timeline &timeline, CacheReader &reader)
     : first_level_(reader.number<std::uint32_t>()), begins_(reader.number<std::uint64_t>()),
       ends_(reader.number<std::uint64_t>()), left_out_(reader.number<std::uint64_t>())
 {
@@ -29,16 +29,16 @@ ActivityLanes::ActivityLanes(const Timeline &timeline, KeptReader &reader)
 		kind.longest = reader.number<std::uint64_t>();
 		kind.total = reader.number<std::uint64_t>();
 		for (auto threads = reader.number<std::uint64_t>(); threads-- > 0;) {
-			const auto place = reader.number<std::uint32_t>();
-			if (place != key_unknown && place >= timeline.threads().size())
+			const auto index = reader.number<std::uint32_t>();
+			if (index != key_unknown && index >= timeline.threads().size())
 				throw Error("the kept picture lacks a thread");
-			kind.threads.push_back({place, Lane(timeline.base_ticks(), reader)});
+			kind.threads.push_back({index, Lane(timeline.base_ticks(), reader)});
 		}
 		kinds_.push_back(std::move(kind));
 	}
 }
 
-void ActivityLanes::keep(KeptWriter &writer) const
+void ActivityLanes::save(CacheWriter &writer) const
 {
 	writer.number(std::uint32_t{first_level_});
 	for (const std::uint64_t number : {begins_, ends_, left_out_, static_cast<std::uint64_t>(kinds_.size())})
@@ -51,8 +51,8 @@ void ActivityLanes::keep(KeptWriter &writer) const
 		     {kind.count, kind.longest, kind.total, static_cast<std::uint64_t>(kind.threads.size())})
 			writer.number(number);
 		for (const ActivityThread &thread : kind.threads) {
-			writer.number(thread.place);
-			thread.lane.keep(writer);
+			writer.number(thread.index);
+			thread.lane.save(writer);
 		}
 	}
 }
@@ -68,7 +68,7 @@ std::vector<Slice> ActivityLanes::slices(std::size_t kind, unsigned level, std::
 	lanes.reserve(kinds_[kind].threads.size());
 	for (const ActivityThread &thread : kinds_[kind].threads)
 		if (auto own = thread.lane.slices(std::max(level, first_level_), from_bin, to_bin); !own.empty())
-			parts.push_back({lanes.emplace_back(std::move(own)), thread.place});
+			parts.push_back({lanes.emplace_back(std::move(own)), thread.index});
 	std::vector<Slice> made;
 	if (parts.size() != 1)
 		made = summed(parts, from_bin, to_bin);
@@ -90,7 +90,7 @@ Json ActivityLanes::json(const Rows &rows) const
 	for (const ActivityKind &kind : kinds_) {
 		Json threads = Json::array();
 		for (const ActivityThread &thread : kind.threads)
-			threads.push_back(rows.row_of(thread.place));
+			threads.push_back(rows.row_of(thread.index));
 		kinds.push_back({{"name", kind.name},
 				 {"process", kind.process},
 				 {"pid", kind.pid},
@@ -109,8 +109,9 @@ std::optional<std::size_t> ActivityFold::lane_of(const Finished &activity)
 	const std::tuple process(is_known ? leader : nullptr, is_known ? leader->tid : activity.thread.tgid,
 				 activity.number);
 	auto kind = kinds_.find(process);
-	const auto found = kind == kinds_.end() ? places_.end() : places_.find({&activity.thread, kind->second});
-	if (found != places_.end())
+	const auto found =
+	    kind == kinds_.end() ? lane_indices_.end() : lane_indices_.find({&activity.thread, kind->second});
+	if (found != lane_indices_.end())
 		return found->second;
 	if (lanes_.size() >= max_lanes)
 		return {};
@@ -119,7 +120,7 @@ std::optional<std::size_t> ActivityFold::lane_of(const Finished &activity)
 		made_.kinds_.push_back({tracker_.names()[activity.number], {}, std::get<1>(process)});
 		leaders_.push_back(is_known ? leader : nullptr);
 	}
-	places_.emplace(std::pair(&activity.thread, kind->second), lanes_.size());
+	lane_indices_.emplace(std::pair(&activity.thread, kind->second), lanes_.size());
 	lanes_.push_back({kind->second, &activity.thread, Lane(timeline_.base_ticks()), {}});
 	lanes_.back().lane.drop_below(made_.first_level_);
 	return lanes_.size() - 1;
@@ -134,8 +135,8 @@ void ActivityFold::add(const Interval &interval)
 		return std::clamp(time, timeline_.begin(), timeline_.begin() + timeline_.ticks()) - timeline_.begin();
 	};
 	lane.lane.add(ticks(interval.from), ticks(interval.to), lane.added++ & 1);
-	if (++adds_ % lanes_between_looks == 0)
-		keep_within();
+	if (++adds_ % adds_between_checks == 0)
+		limit_memory();
 }
 
 // Replaces nested activities by the enclosing one. One that ended before its process was known stays in its own row.
@@ -206,7 +207,7 @@ void ActivityFold::not_nested(const Finished &inner)
 	nested_.erase(found);
 }
 
-void ActivityFold::keep_within()
+void ActivityFold::limit_memory()
 {
 	const auto bytes = [this] {
 		std::size_t sum = lanes_.size() * sizeof(ThreadLane);
@@ -229,14 +230,14 @@ ActivityLanes ActivityFold::finish()
 	}
 	for (ThreadLane &lane : lanes_)
 		lane.lane.finish();
-	keep_within();
-	std::unordered_map<const Thread *, std::uint32_t> places;
-	for (std::uint32_t place = 0; place < timeline_.threads().size(); ++place)
-		places.emplace(&fold_.threads()[timeline_.threads()[place].number], place);
+	limit_memory();
+	std::unordered_map<const Thread *, std::uint32_t> thread_indices;
+	for (std::uint32_t index = 0; index < timeline_.threads().size(); ++index)
+		thread_indices.emplace(&fold_.threads()[timeline_.threads()[index].number], index);
 	for (ThreadLane &lane : lanes_) {
-		const auto place = places.find(lane.thread);
+		const auto found = thread_indices.find(lane.thread);
 		made_.kinds_[lane.kind].threads.push_back(
-		    {place == places.end() ? key_unknown : place->second, std::move(lane.lane)});
+		    {found == thread_indices.end() ? key_unknown : found->second, std::move(lane.lane)});
 	}
 	for (std::size_t kind = 0; kind < leaders_.size(); ++kind)
 		if (leaders_[kind])

@@ -4,7 +4,7 @@
 // (reading/activities/tracker.h), so the sums are those of `monitor report activities`. Made by picture.cpp; next in
 // the flow: tile.cpp.
 // A start or an end without its other half is in no lane, only counted. Levels finer than those kept are not read
-// again: they have the slices of the finest one kept.
+// again from the trace: they show the slices of the finest one kept.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace monitor::view {
 
 // Intervals in a thread's lane do not overlap: of nested activities it has the outermost.
 struct ActivityThread {
-	std::uint32_t place = key_unknown; // index of the thread in the picture
+	std::uint32_t index = key_unknown; // index of the thread in the picture
 	Lane lane{0};
 };
 
@@ -45,8 +45,8 @@ public:
 
 	ActivityLanes() = default;
 	// From the cache. Throws Error.
-	ActivityLanes(const Timeline &timeline, KeptReader &reader);
-	void keep(KeptWriter &writer) const;
+	ActivityLanes(const Timeline &timeline, CacheReader &reader);
+	void save(CacheWriter &writer) const;
 
 	// Sorted by descending time.
 	const std::vector<ActivityKind> &kinds() const { return kinds_; }
@@ -102,7 +102,7 @@ private:
 	std::optional<std::size_t> lane_of(const activities::Finished &activity);
 	void add(const Interval &interval);
 	std::vector<Interval> take_from(Nested &nested, const Interval &outer);
-	void keep_within();
+	void limit_memory();
 
 	const analyze::ThreadFold &fold_;
 	const activities::Tracker &tracker_;
@@ -112,7 +112,7 @@ private:
 	// The process as its first thread, or, if that is unknown, by its number.
 	std::map<std::tuple<const analyze::Thread *, std::int32_t, std::uint32_t>, std::size_t> kinds_;
 	std::vector<const analyze::Thread *> leaders_; // by kind
-	std::map<std::pair<const analyze::Thread *, std::size_t>, std::size_t> places_;
+	std::map<std::pair<const analyze::Thread *, std::size_t>, std::size_t> lane_indices_;
 	std::vector<ThreadLane> lanes_;
 	std::map<std::pair<const analyze::Thread *, std::uint32_t>, Nested> nested_;
 };

@@ -41,7 +41,7 @@ Compared::Compared(Side before, Side after, bool use_cache, std::optional<play::
 
 void Compared::stop()
 {
-	wanted_.stop();
+	requests_.stop();
 	before_.stop();
 	after_.stop();
 }
@@ -69,9 +69,9 @@ HttpResponse Compared::diff(const HttpRequest &request)
 	const auto [before, after] = pictures();
 	if (!before || !after)
 		return {503, "text/plain; charset=utf-8", "the traces are still being read\n"};
-	return answered("application/json", [&, before = before, after = after] {
-		const auto number = [&](const char *name) { return number_of<std::uint64_t>(request, name); };
-		const IsOver is_over = wanted_.next(request);
+	return response_of("application/json", [&, before = before, after = after] {
+		const auto number = [&](const char *name) { return number_parameter<std::uint64_t>(request, name); };
+		const IsOver is_over = requests_.next(request);
 		diff::ReadingOptions options;
 		options.with_stacks = false; // the page has flame graphs
 		options.progress = [&](const diff::Part &, std::size_t, double) {

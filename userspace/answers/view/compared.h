@@ -36,7 +36,7 @@ private:
 
 	std::array<std::string, 2> directories_;
 	Loading before_, after_;
-	Wanted wanted_;
+	LatestRequests requests_;
 };
 
 } // namespace monitor::view

@@ -35,8 +35,8 @@ void join_others(std::vector<Group> &groups, std::size_t max_groups)
 std::uint64_t Group::ran(const Timeline &timeline) const
 {
 	std::uint64_t ticks = 0;
-	for (const std::uint32_t place : threads)
-		for (const Stay &stay : timeline.threads()[place].stays)
+	for (const std::uint32_t index : threads)
+		for (const Stay &stay : timeline.threads()[index].stays)
 			ticks += has(stay) ? stay.runs.busy() : 0;
 	return ticks;
 }
@@ -45,23 +45,23 @@ Groups::Groups(const Timeline &timeline, const std::map<std::uint64_t, std::stri
 {
 	std::map<std::int32_t, Group> processes;
 	std::map<std::string, Group> commands, by_cgroup;
-	for (std::uint32_t place = 0; place < timeline.threads().size(); ++place) {
-		const ThreadLanes &thread = timeline.threads()[place];
+	for (std::uint32_t index = 0; index < timeline.threads().size(); ++index) {
+		const ThreadLanes &thread = timeline.threads()[index];
 		if (thread.tid == 0)
 			continue; // interrupts on idle CPUs belong to no group
 		Group &process = processes[thread.tgid];
 		process.pid = thread.tgid;
 		process.name = thread.command;
-		process.threads.push_back(place);
-		commands[thread.command].threads.push_back(place);
+		process.threads.push_back(index);
+		commands[thread.command].threads.push_back(index);
 		for (const Stay &stay : thread.stays) {
 			const auto path = cgroups.find(stay.cgroup);
 			Group &group = by_cgroup[path != cgroups.end() ? path->second
 						 : stay.cgroup         ? fmt::format("cgroup {}", stay.cgroup)
 								       : "unknown"];
 			group.cgroups.insert(stay.cgroup);
-			if (group.threads.empty() || group.threads.back() != place)
-				group.threads.push_back(place);
+			if (group.threads.empty() || group.threads.back() != index)
+				group.threads.push_back(index);
 		}
 	}
 	for (auto &[pid, group] : processes)
@@ -77,8 +77,8 @@ Groups::Groups(const Timeline &timeline, const std::map<std::uint64_t, std::stri
 			order.emplace_back(groups[i].ran(timeline), i);
 		std::ranges::stable_sort(order, std::ranges::greater(), &decltype(order)::value_type::first);
 		std::vector<Group> sorted;
-		for (const auto &[ticks, place] : order)
-			sorted.push_back(std::move(groups[place]));
+		for (const auto &[ticks, index] : order)
+			sorted.push_back(std::move(groups[index]));
 		groups = std::move(sorted);
 		join_others(groups, max_groups);
 	}
@@ -91,8 +91,8 @@ Json Groups::json(const Timeline &timeline, const Rows &rows) const
 		Json &list = json[names[by]] = Json::array();
 		for (const Group &group : groups_[by]) {
 			std::set<std::uint32_t> of_threads;
-			for (const std::uint32_t place : group.threads)
-				of_threads.insert(rows.row_of(place));
+			for (const std::uint32_t index : group.threads)
+				of_threads.insert(rows.row_of(index));
 			list.push_back({{"name", group.name},
 					{"pid", group.pid},
 					{"ran", group.ran(timeline)},

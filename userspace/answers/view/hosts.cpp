@@ -61,10 +61,10 @@ Hosts::Hosts(std::vector<Recording> recordings, bool use_cache) : use_cache_(use
 	}
 }
 
-Loading &Hosts::loading(std::size_t place)
+Loading &Hosts::loading(std::size_t index)
 {
 	const std::lock_guard guard(lock_);
-	Host &host = hosts_[place];
+	Host &host = hosts_[index];
 	if (!host.loading) {
 		host.loading = std::make_unique<Loading>(std::vector{host.directory}, std::move(*host.trace),
 							 use_cache_, std::nullopt);
@@ -106,24 +106,24 @@ HttpResponse Hosts::answer(const HttpRequest &request)
 		return {
 		    200, "text/html; charset=utf-8",
 		    "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=0/\"><title>monitor view</title>\n"};
-	std::size_t place = 0;
+	std::size_t index = 0;
 	const char *const end = request.path.data() + request.path.size();
-	const auto [at, error] = std::from_chars(request.path.data() + 1, end, place);
-	if (error != std::errc() || at == end || *at != '/' || place >= hosts_.size())
+	const auto [at, error] = std::from_chars(request.path.data() + 1, end, index);
+	if (error != std::errc() || at == end || *at != '/' || index >= hosts_.size())
 		return {404, "text/plain; charset=utf-8", "there is no such page\n"};
-	return answer_of(place, {request.path.substr(static_cast<std::size_t>(at - request.path.data())), request.query,
+	return answer_of(index, {request.path.substr(static_cast<std::size_t>(at - request.path.data())), request.query,
 				 request.accept});
 }
 
-HttpResponse Hosts::answer_of(std::size_t place, const HttpRequest &request)
+HttpResponse Hosts::answer_of(std::size_t index, const HttpRequest &request)
 {
-	Loading &loading = this->loading(place);
+	Loading &loading = this->loading(index);
 	if (const auto picture = loading.picture()) {
 		if (request.path == "/about")
-			return about(place, *picture);
+			return about(index, *picture);
 		if (request.path == "/common" || request.path == "/ticks")
-			return answered("application/json", [&] {
-				const Host &host = hosts_[place];
+			return response_of("application/json", [&] {
+				const Host &host = hosts_[index];
 				if (!host.clock)
 					throw Error("how the clock of this host relates to the others is unknown");
 				return request.path == "/common" ? common(*host.clock, *picture, request)
@@ -133,11 +133,11 @@ HttpResponse Hosts::answer_of(std::size_t place, const HttpRequest &request)
 	return loading.answer(request);
 }
 
-HttpResponse Hosts::about(std::size_t place, const Picture &picture) const
+HttpResponse Hosts::about(std::size_t index, const Picture &picture) const
 {
 	Json about = picture.about();
-	about["host_number"] = place;
-	about["has_common"] = hosts_[place].clock != nullptr;
+	about["host_number"] = index;
+	about["has_common"] = hosts_[index].clock != nullptr;
 	about["hosts"] = Json::array();
 	for (const Host &host : hosts_)
 		about["hosts"].push_back({{"name", host.name}, {"has_common", host.clock != nullptr}});
@@ -149,7 +149,7 @@ std::string Hosts::common(const trace::ClockMap &clock, const Picture &picture, 
 	const Timeline &timeline = picture.timeline();
 	const auto time = [&](const char *name) {
 		return clock.map(timeline.begin() +
-				 std::min(number_of<std::uint64_t>(request, name), timeline.ticks()));
+				 std::min(number_parameter<std::uint64_t>(request, name), timeline.ticks()));
 	};
 	const std::uint64_t from = time("from"), to = time("to");
 	return json_dump(Json{{"from_ns", from - begin_ns_},
@@ -159,8 +159,8 @@ std::string Hosts::common(const trace::ClockMap &clock, const Picture &picture, 
 
 std::string Hosts::ticks(const trace::ClockMap &clock, const Picture &picture, const HttpRequest &request) const
 {
-	const std::uint64_t from = begin_ns_ + number_of<std::uint64_t>(request, "from_ns"),
-			    to = begin_ns_ + number_of<std::uint64_t>(request, "to_ns");
+	const std::uint64_t from = begin_ns_ + number_parameter<std::uint64_t>(request, "from_ns"),
+			    to = begin_ns_ + number_parameter<std::uint64_t>(request, "to_ns");
 	return json_dump(Json{{"from", first_at(clock, picture.timeline(), from)},
 			      {"to", first_at(clock, picture.timeline(), to)},
 			      {"bound_ns", or_null(bound_within(clock, from, to))}});

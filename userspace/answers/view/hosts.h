@@ -49,9 +49,9 @@ private:
 		std::unique_ptr<Loading> loading;
 	};
 
-	Loading &loading(std::size_t place);
-	HttpResponse answer_of(std::size_t place, const HttpRequest &request);
-	HttpResponse about(std::size_t place, const Picture &picture) const;
+	Loading &loading(std::size_t index);
+	HttpResponse answer_of(std::size_t index, const HttpRequest &request);
+	HttpResponse about(std::size_t index, const Picture &picture) const;
 	std::string common(const trace::ClockMap &clock, const Picture &picture, const HttpRequest &request) const;
 	std::string ticks(const trace::ClockMap &clock, const Picture &picture, const HttpRequest &request) const;
 

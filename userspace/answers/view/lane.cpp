@@ -8,7 +8,7 @@
 
 namespace monitor::view {
 
-Lane::Lane(std::uint64_t base_ticks, KeptReader &reader)
+Lane::Lane(std::uint64_t base_ticks, CacheReader &reader)
     : base_ticks_(base_ticks), first_(reader.number<std::uint32_t>()), busy_(reader.number<std::uint64_t>()),
       few_(reader.array<Interval>())
 {
@@ -19,7 +19,7 @@ Lane::Lane(std::uint64_t base_ticks, KeptReader &reader)
 		many_->slices[level] = reader.array<Slice>();
 }
 
-void Lane::keep(KeptWriter &writer) const
+void Lane::save(CacheWriter &writer) const
 {
 	writer.number(std::uint32_t{first_});
 	writer.number(busy_);
@@ -61,7 +61,7 @@ void Lane::add_last()
 }
 
 // Adds a slice unchanged or, if it is shorter than a bin, to the bin of its middle, although it may extend beyond.
-void Lane::Levels::put(unsigned level, std::uint64_t from, std::uint64_t to, std::uint32_t key)
+void Lane::Levels::add_at(unsigned level, std::uint64_t from, std::uint64_t to, std::uint32_t key)
 {
 	const std::uint64_t bin_ticks = width(level), bin = from / bin_ticks;
 	if (to - from < bin_ticks)
@@ -70,13 +70,13 @@ void Lane::Levels::put(unsigned level, std::uint64_t from, std::uint64_t to, std
 	slices[level].push_back(
 	    {static_cast<std::uint32_t>(bin), static_cast<std::uint32_t>(to / bin_ticks - bin), key, 1, to - from});
 	if (level + 1 < end)
-		put(level + 1, from, to, key);
+		add_at(level + 1, from, to, key);
 }
 
 void Lane::Levels::merge(unsigned level, std::uint64_t bin, std::uint64_t busy, std::uint64_t weight, std::uint32_t key,
 			 std::uint32_t count)
 {
-	Open &open = open_bins[level];
+	OpenBin &open = open_bins[level];
 	if (open.is_open && open.bin != bin)
 		close(level);
 	if (!open.is_open)
@@ -95,7 +95,7 @@ void Lane::Levels::merge(unsigned level, std::uint64_t bin, std::uint64_t busy, 
 
 void Lane::Levels::close(unsigned level)
 {
-	const Open open = open_bins[level];
+	const OpenBin open = open_bins[level];
 	if (!open.is_open)
 		return;
 	open_bins[level].is_open = false;

@@ -18,8 +18,8 @@
 
 namespace monitor::view {
 
-class KeptReader;
-class KeptWriter;
+class CacheReader;
+class CacheWriter;
 
 struct Slice {
 	std::uint32_t bin = 0, bins = 0; // of its level, from the start
@@ -42,8 +42,8 @@ public:
 	// `base_ticks`: width of a bin of level 0. The times of add() are ticks since the start of the picture.
 	explicit Lane(std::uint64_t base_ticks) : base_ticks_(base_ticks) {}
 	// From the cache, after finish().
-	Lane(std::uint64_t base_ticks, KeptReader &reader);
-	void keep(KeptWriter &writer) const;
+	Lane(std::uint64_t base_ticks, CacheReader &reader);
+	void save(CacheWriter &writer) const;
 
 	// Times must not decrease; otherwise the lane ignores them.
 	void add(std::uint64_t from, std::uint64_t to, std::uint32_t key);
@@ -65,7 +65,7 @@ private:
 		std::uint32_t key;
 	};
 	// A bin that is still being filled. `weight`: the ticks of `key` minus those of all others.
-	struct Open {
+	struct OpenBin {
 		bool is_open = false;
 		std::uint64_t bin = 0, busy = 0, weight = 0;
 		std::uint32_t key = 0, count = 0;
@@ -75,10 +75,10 @@ private:
 		std::uint64_t base_ticks;
 		unsigned first, end = levels;
 		std::array<std::vector<Slice>, levels> slices = {};
-		std::array<Open, levels> open_bins = {};
+		std::array<OpenBin, levels> open_bins = {};
 
-		void add(const Interval &interval) { put(first, interval.from, interval.to, interval.key); }
-		void put(unsigned level, std::uint64_t from, std::uint64_t to, std::uint32_t key);
+		void add(const Interval &interval) { add_at(first, interval.from, interval.to, interval.key); }
+		void add_at(unsigned level, std::uint64_t from, std::uint64_t to, std::uint32_t key);
 		void merge(unsigned level, std::uint64_t bin, std::uint64_t busy, std::uint64_t weight,
 			   std::uint32_t key, std::uint32_t count);
 		void close(unsigned level);

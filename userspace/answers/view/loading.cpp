@@ -13,17 +13,17 @@ class Stopped : public std::exception {};
 Loading::Loading(const std::vector<std::string> &directories, trace::Trace trace, bool use_cache,
 		 std::optional<play::Layout> layout, bool has_second)
     : frequency_hz_(static_cast<double>(trace.description().clock.frequency_hz)), has_second_(has_second),
-      reads_([this, directories, use_cache, read = std::move(trace),
-	      layout = std::move(layout)](const std::stop_token &stop) mutable {
+      reader_([this, directories, use_cache, read = std::move(trace),
+	       layout = std::move(layout)](const std::stop_token &stop) mutable {
 	      try {
 		      auto made = std::make_shared<const Picture>(
 			  directories, std::move(read),
-			  [&](const Timeline &so_far, double part) {
+			  [&](const Timeline &so_far, double fraction) {
 				  if (stop.stop_requested())
 					  throw Stopped();
-				  note(so_far, part);
+				  set_progress(so_far, fraction);
 			  },
-			  Keeping{use_cache}, std::move(layout));
+			  CachePolicy{use_cache}, std::move(layout));
 		      const std::lock_guard guard(lock_);
 		      picture_ = std::move(made);
 	      } catch (const Stopped &) { // nobody is waiting any more
@@ -35,12 +35,12 @@ Loading::Loading(const std::vector<std::string> &directories, trace::Trace trace
 {
 }
 
-void Loading::note(const Timeline &so_far, double part)
+void Loading::set_progress(const Timeline &so_far, double fraction)
 {
 	auto modes = std::make_shared<const Timeline>(so_far.modes_only());
 	const std::lock_guard guard(lock_);
 	so_far_ = std::move(modes);
-	part_ = part;
+	fraction_ = fraction;
 }
 
 std::string Loading::failed() const
@@ -64,7 +64,7 @@ HttpResponse Loading::answer(const HttpRequest &request)
 		return {200, "application/json", json_dump(about)};
 	}
 	if (picture)
-		return view::answer(*picture, wanted_, request);
+		return view::answer(*picture, requests_, request);
 	HttpResponse page = page_file(request.path);
 	return page.status == 200 ? page : answer_early(request);
 }
@@ -72,19 +72,19 @@ HttpResponse Loading::answer(const HttpRequest &request)
 HttpResponse Loading::answer_early(const HttpRequest &request) const
 {
 	std::shared_ptr<const Timeline> so_far;
-	double part = 0;
+	double fraction = 0;
 	{
 		const std::lock_guard guard(lock_);
 		if (!failed_.empty())
 			return {500, "text/plain; charset=utf-8", failed_ + "\n"};
 		so_far = so_far_;
-		part = part_;
+		fraction = fraction_;
 	}
 	if (request.path == "/about") {
 		nlohmann::ordered_json cpus = nlohmann::ordered_json::array();
 		for (std::size_t i = 0; so_far && i < so_far->cpus().size(); ++i)
 			cpus.push_back({{"cpu", so_far->cpus()[i].number}});
-		const nlohmann::ordered_json about = {{"reading", part},
+		const nlohmann::ordered_json about = {{"reading", fraction},
 						      {"frequency_hz", frequency_hz_},
 						      {"ticks", so_far ? so_far->ticks() : 1},
 						      {"modes", mode_names()},

@@ -25,7 +25,7 @@ public:
 	// Called by any thread.
 	HttpResponse answer(const HttpRequest &request);
 	// Cancels answers in progress, as nobody waits for them.
-	void stop() { wanted_.stop(); }
+	void stop() { requests_.stop(); }
 	// The error that ended the reading; "": none, or it has not ended.
 	std::string failed() const;
 	// Null: it has not been read.
@@ -33,18 +33,18 @@ public:
 	std::array<std::shared_ptr<const Picture>, 1> pictures() const { return {picture()}; }
 
 private:
-	void note(const Timeline &so_far, double part);
+	void set_progress(const Timeline &so_far, double fraction);
 	HttpResponse answer_early(const HttpRequest &request) const;
 
 	mutable std::mutex lock_; // protects the following
 	std::shared_ptr<const Timeline> so_far_;
-	double part_ = 0;
+	double fraction_ = 0;
 	std::shared_ptr<const Picture> picture_;
 	std::string failed_;
 	double frequency_hz_;
 	bool has_second_;
-	Wanted wanted_;
-	std::jthread reads_;
+	LatestRequests requests_;
+	std::jthread reader_;
 };
 
 } // namespace monitor::view

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 } // namespace
 
 Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress,
-		 const Keeping &keeping, std::optional<play::Layout> layout)
+		 const CachePolicy &caching, std::optional<play::Layout> layout)
     : directories_(directories), trace_(std::move(trace)), info_(analyze::recording_of(trace_)),
       scenes_(
 	  [this] {
@@ -31,15 +31,15 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
 	  },
 	  std::move(layout))
 {
-	read_or_find(progress, keeping);
+	load_or_read(progress, caching);
 	about_["layout"] = scenes_.layout() ? layout_json(*scenes_.layout()) : Json();
 }
 
-void Picture::read_or_find(const Progress &progress, const Keeping &keeping)
+void Picture::load_or_read(const Progress &progress, const CachePolicy &caching)
 {
 	const PictureCache cache(directories_, trace_);
 	identity_ = cache.identity();
-	if (keeping.is_on)
+	if (caching.is_on)
 		if (auto kept = cache.find()) {
 			const Json text = parse_json<Json>(kept->text);
 			about_ = text.at("about");
@@ -54,12 +54,12 @@ void Picture::read_or_find(const Progress &progress, const Keeping &keeping)
 		}
 	const auto start = std::chrono::steady_clock::now();
 	read(progress);
-	if (!keeping.is_on || !problems().empty() || std::chrono::steady_clock::now() - start < keeping.after)
+	if (!caching.is_on || !problems().empty() || std::chrono::steady_clock::now() - start < caching.after)
 		return;
 	Json text = {{"about", about_}, {"tables", Json::object()}};
 	for (const auto &[by, table] : whole_)
 		text["tables"][by] = table;
-	cache.keep(*timeline_, activities_, json_dump(text));
+	cache.save(*timeline_, activities_, json_dump(text));
 }
 
 void Picture::read(const Progress &progress)
@@ -69,8 +69,8 @@ void Picture::read(const Progress &progress)
 	timeline_ = std::make_unique<Timeline>(fold.window_begin(), fold.window_end(), info_.cpus, max_slice_bytes);
 	fold.add(*timeline_);
 	activities::Tracker tracker(analyze::input_of(trace_, info_), fold, {});
-	ActivityFold opened(fold, tracker, *timeline_);
-	tracker.add(opened);
+	ActivityFold activity_fold(fold, tracker, *timeline_);
+	tracker.add(activity_fold);
 	if (!tracker.names().empty())
 		fold.add(tracker);
 	analyze::ClockBound bound(trace_.description(), info_);
@@ -79,11 +79,11 @@ void Picture::read(const Progress &progress)
 		if (event.stream->is_recorder())
 			bound.event(event);
 		if (progress && now_and_then.is_due())
-			progress(*timeline_, timeline_->part_before(event.time));
+			progress(*timeline_, timeline_->fraction_before(event.time));
 	});
 	timeline_->finish(fold);
 	tracker.finish();
-	activities_ = opened.finish();
+	activities_ = activity_fold.finish();
 	rows_ = Rows(*timeline_);
 	groups_ = Groups(*timeline_, selection::cgroup_paths(trace_.directory()));
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
@@ -124,10 +124,10 @@ void Picture::describe(const analyze::ThreadFold &fold, const analyze::ClockBoun
 		  {"activities", activities_.json(rows_)}};
 }
 
-Json Picture::row_json(std::span<const std::uint32_t> places) const
+Json Picture::row_json(std::span<const std::uint32_t> indices) const
 {
-	const auto thread = [&](std::uint32_t place) -> const ThreadLanes & { return timeline_->threads()[place]; };
-	const ThreadLanes &first = thread(places.front());
+	const auto thread = [&](std::uint32_t index) -> const ThreadLanes & { return timeline_->threads()[index]; };
+	const ThreadLanes &first = thread(indices.front());
 	Json row = {{"number", first.number},
 		    {"tid", first.tid},
 		    {"pid", first.tgid},
@@ -138,30 +138,30 @@ Json Picture::row_json(std::span<const std::uint32_t> places) const
 		    {"waited", 0}};
 	std::uint64_t began = first.first, ran = 0, waited = 0;
 	bool is_one_command = true, is_recorded = false;
-	for (const std::uint32_t place : places) {
-		began = std::min(began, thread(place).first);
-		ran += thread(place).ran();
-		waited += thread(place).waits.busy();
-		is_one_command &= thread(place).name == first.name;
-		is_recorded |= thread(place).in_tree;
+	for (const std::uint32_t index : indices) {
+		began = std::min(began, thread(index).first);
+		ran += thread(index).ran();
+		waited += thread(index).waits.busy();
+		is_one_command &= thread(index).name == first.name;
+		is_recorded |= thread(index).in_tree;
 	}
 	row["recorded"] = is_recorded;
 	row["first"] = began;
 	row["ran"] = ran;
 	row["waited"] = waited;
-	if (places.size() == 1)
+	if (indices.size() == 1)
 		return row;
 	row["number"] = row["tid"] = row["pid"] = nullptr;
 	row["name"] = is_one_command ? first.name : "several commands";
-	row["others"] = places.size();
+	row["others"] = indices.size();
 	return row;
 }
 
 std::string Picture::slices(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin, std::string_view lanes,
 			    const IsOver &is_over) const
 {
-	Shown shown{*timeline_, &groups_, nullptr, &activities_, &rows_};
-	if (level < kept_level(shown, lanes))
+	SliceSources sources{*timeline_, &groups_, nullptr, &activities_, &rows_};
+	if (level < kept_level(sources, lanes))
 		try {
 			const bool of_threads = lanes.find_first_not_of("c0123456789*,") != std::string_view::npos;
 			const Window window(trace_, info_, *timeline_, level, from_bin, to_bin, max_window_bytes,
@@ -170,11 +170,11 @@ std::string Picture::slices(unsigned level, std::uint64_t from_bin, std::uint64_
 					   to_bin, lanes, max_answer_bytes);
 		} catch (const TooMuch &) { // of a window read again, not of the picture
 		}
-	for (shown.coarsest = level;; ++shown.coarsest)
+	for (sources.coarsest = level;; ++sources.coarsest)
 		try {
-			return slices_tile(shown, level, from_bin, to_bin, lanes, max_answer_bytes);
+			return slices_tile(sources, level, from_bin, to_bin, lanes, max_answer_bytes);
 		} catch (const TooMuch &) {
-			if (shown.coarsest + 1 >= levels)
+			if (sources.coarsest + 1 >= levels)
 				throw;
 		}
 }

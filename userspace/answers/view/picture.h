@@ -36,19 +36,19 @@ constexpr std::size_t max_slice_bytes = 64u << 20, max_window_bytes = 48u << 20;
 constexpr std::size_t max_answer_bytes = 32u << 20; // of slices in one answer
 
 // Which pictures are cached (picture_cache.h): those of traces that take longer to read.
-struct Keeping {
+struct CachePolicy {
 	bool is_on = true;
 	std::chrono::milliseconds after = std::chrono::seconds(1);
 };
 
 class Picture {
 public:
-	// Gets the picture so far, and the fraction of the trace read, from time to time.
+	// Called from time to time with the picture so far, and the fraction of the trace read.
 	using Progress = std::function<void(const Timeline &, double)>;
 
 	// Reads the whole trace, or the cached picture (picture_cache.h). `layout`: for the animation. Throws Error.
 	Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress = {},
-		const Keeping &keeping = {}, std::optional<play::Layout> layout = {});
+		const CachePolicy &caching = {}, std::optional<play::Layout> layout = {});
 
 	// What the page needs first: an object.
 	const nlohmann::ordered_json &about() const { return about_; }
@@ -91,10 +91,10 @@ private:
 	void expect_states(const analyze::EventKinds &kinds, bool of_calls) const;
 	trace::TimeRange range_of(std::uint64_t from_ticks, std::uint64_t to_ticks) const;
 	trace::Trace open_again() const;
-	void read_or_find(const Progress &progress, const Keeping &keeping);
+	void load_or_read(const Progress &progress, const CachePolicy &caching);
 	void read(const Progress &progress);
 	// For the threads at these indices.
-	nlohmann::ordered_json row_json(std::span<const std::uint32_t> places) const;
+	nlohmann::ordered_json row_json(std::span<const std::uint32_t> indices) const;
 	void describe(const analyze::ThreadFold &fold, const analyze::ClockBound &bound, const trace::Losses &losses);
 
 	std::vector<std::string> directories_;

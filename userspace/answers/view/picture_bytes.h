@@ -13,7 +13,7 @@
 
 namespace monitor::view {
 
-class KeptWriter {
+class CacheWriter {
 public:
 	template <class Number> void number(Number value)
 	{
@@ -38,9 +38,9 @@ private:
 };
 
 // Throws Error at the end of the bytes.
-class KeptReader {
+class CacheReader {
 public:
-	explicit KeptReader(std::string_view bytes) : bytes_(bytes) {}
+	explicit CacheReader(std::string_view bytes) : bytes_(bytes) {}
 
 	template <class Number> Number number()
 	{

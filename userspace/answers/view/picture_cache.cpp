@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view format = "monitor picture 4\n"; // incremented with the format
 
-std::string place()
+std::string cache_directory()
 {
 	const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
 	if (cache && cache[0] == '/')
@@ -73,7 +73,7 @@ std::uint32_t checksum(std::string_view bytes)
 } // namespace
 
 PictureCache::PictureCache(const std::vector<std::string> &directories, const trace::Trace &trace)
-    : identity_(identity_of(directories, trace)), directory_(place())
+    : identity_(identity_of(directories, trace)), directory_(cache_directory())
 {
 	if (!identity_.empty() && !directory_.empty())
 		path_ = fmt::format("{}/{:016x}", directory_, std::hash<std::string>{}(identity_));
@@ -90,7 +90,7 @@ std::optional<PictureCache::Kept> PictureCache::find() const
 		std::string_view bytes(reinterpret_cast<const char *>(file.data()), file.size());
 		if (!bytes.starts_with(format))
 			return std::nullopt;
-		KeptReader reader(bytes.substr(format.size()));
+		CacheReader reader(bytes.substr(format.size()));
 		if (reader.number<std::uint32_t>() != checksum(reader.rest()) || reader.text() != identity_)
 			return std::nullopt;
 		Kept kept;
@@ -104,18 +104,18 @@ std::optional<PictureCache::Kept> PictureCache::find() const
 	}
 }
 
-void PictureCache::keep(const Timeline &timeline, const ActivityLanes &activities, const std::string &text) const
+void PictureCache::save(const Timeline &timeline, const ActivityLanes &activities, const std::string &text) const
 {
 	std::error_code error;
 	fs::create_directories(directory_, error);
 	if (path_.empty() || error)
 		return;
-	KeptWriter writer;
+	CacheWriter writer;
 	writer.text(identity_);
 	writer.text(text);
-	timeline.keep(writer);
-	activities.keep(writer);
-	KeptWriter head;
+	timeline.save(writer);
+	activities.save(writer);
+	CacheWriter head;
 	head.number(checksum(writer.bytes()));
 	const std::string written = fmt::format("{}.{}", path_, ::getpid());
 	const Fd file(::open(written.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));

@@ -35,7 +35,7 @@ public:
 	};
 	std::optional<Kept> find() const;
 	// Errors are ignored: it is only a cache.
-	void keep(const Timeline &timeline, const ActivityLanes &activities, const std::string &text) const;
+	void save(const Timeline &timeline, const ActivityLanes &activities, const std::string &text) const;
 
 private:
 	void remove_oldest() const;

@@ -49,7 +49,7 @@ trace::TimeRange Picture::range_of(std::uint64_t from_ticks, std::uint64_t to_ti
 	return range;
 }
 
-// Its parts must be of the same trace.
+// Throws Error if the trace has changed: all parts of a picture must be of the same trace.
 trace::Trace Picture::open_again() const
 {
 	trace::Trace trace = trace::Trace::open(directories_);

@@ -11,32 +11,32 @@ namespace monitor::view {
 
 Rows::Rows(const Timeline &timeline, std::size_t max_threads) : row_of_(timeline.threads().size())
 {
-	std::vector<std::uint32_t> places(row_of_.size());
-	std::iota(places.begin(), places.end(), std::uint32_t{0});
-	const auto own = places.begin() + static_cast<std::ptrdiff_t>(std::min(places.size(), max_threads));
-	if (own != places.end()) {
+	std::vector<std::uint32_t> indices(row_of_.size());
+	std::iota(indices.begin(), indices.end(), std::uint32_t{0});
+	const auto own = indices.begin() + static_cast<std::ptrdiff_t>(std::min(indices.size(), max_threads));
+	if (own != indices.end()) {
 		std::vector<std::pair<std::uint64_t, std::uint64_t>> ran_and_waited;
 		for (const ThreadLanes &thread : timeline.threads())
 			ran_and_waited.emplace_back(thread.ran(), thread.waits.busy());
-		const auto ticks = [&](std::uint32_t place) { return ran_and_waited[place]; };
-		std::ranges::nth_element(places, own, std::ranges::greater(), ticks);
-		std::sort(places.begin(), own);
+		const auto ticks = [&](std::uint32_t index) { return ran_and_waited[index]; };
+		std::ranges::nth_element(indices, own, std::ranges::greater(), ticks);
+		std::sort(indices.begin(), own);
 	}
-	for (auto place = places.begin(); place != own; ++place)
-		rows_.push_back({*place});
+	for (auto index = indices.begin(); index != own; ++index)
+		rows_.push_back({*index});
 	std::map<std::string, std::size_t> commands; // rows for other threads
-	for (auto place = own; place != places.end(); ++place) {
-		auto command = commands.find(timeline.threads()[*place].name);
+	for (auto index = own; index != indices.end(); ++index) {
+		auto command = commands.find(timeline.threads()[*index].name);
 		if (command == commands.end()) {
 			if (commands.size() <= max_commands)
 				rows_.emplace_back(); // the last one is for all further commands
-			command = commands.emplace(timeline.threads()[*place].name, rows_.size() - 1).first;
+			command = commands.emplace(timeline.threads()[*index].name, rows_.size() - 1).first;
 		}
-		rows_[command->second].push_back(*place);
+		rows_[command->second].push_back(*index);
 	}
 	for (std::uint32_t row = 0; row < rows_.size(); ++row)
-		for (const std::uint32_t place : rows_[row])
-			row_of_[place] = row;
+		for (const std::uint32_t index : rows_[row])
+			row_of_[index] = row;
 }
 
 } // namespace monitor::view

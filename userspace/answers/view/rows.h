@@ -24,7 +24,7 @@ public:
 	// Indices in the timeline. All of one command, or of the many beyond max_commands.
 	std::span<const std::uint32_t> threads(std::size_t row) const { return rows_[row]; }
 	// The row of an index in the timeline; keys that are no threads are unchanged.
-	std::uint32_t row_of(std::uint32_t place) const { return place < row_of_.size() ? row_of_[place] : place; }
+	std::uint32_t row_of(std::uint32_t index) const { return index < row_of_.size() ? row_of_[index] : index; }
 
 private:
 	std::vector<std::vector<std::uint32_t>> rows_;

@@ -36,35 +36,35 @@ void append(std::string &to, std::span<const Slice> slices, std::size_t max_byte
 
 struct LaneName {
 	char kind = 'c';
-	std::size_t place = 0;
+	std::size_t index = 0;
 };
 
 constexpr std::string_view group_kinds = "pmg"; // in the order of Groups::By
 
 // Parses "c*", or names of lanes. Throws Error: there is no such lane.
-std::vector<LaneName> lanes_of(const Shown &shown, std::string_view text)
+std::vector<LaneName> lanes_of(const SliceSources &sources, std::string_view text)
 {
 	std::vector<LaneName> lanes;
 	if (text == "c*")
-		for (std::size_t cpu = 0; cpu < shown.timeline.cpus().size(); ++cpu)
+		for (std::size_t cpu = 0; cpu < sources.timeline.cpus().size(); ++cpu)
 			lanes.push_back({'c', cpu});
 	while (text != "c*" && !text.empty()) {
 		const std::string_view name = take_until(text, ',');
-		std::size_t place = 0, places = 0;
+		std::size_t index = 0, count = 0;
 		const char kind = name.empty() ? '?' : name[0];
 		if (kind == 'c')
-			places = shown.timeline.cpus().size();
+			count = sources.timeline.cpus().size();
 		else if (kind == 'r' || kind == 'w')
-			places = shown.rows ? shown.rows->size() : shown.timeline.threads().size();
-		else if (kind == 'a' && shown.activities)
-			places = shown.activities->kinds().size();
-		else if (const auto by = group_kinds.find(kind); by != std::string_view::npos && shown.groups)
-			places = shown.groups->by(static_cast<Groups::By>(by)).size();
+			count = sources.rows ? sources.rows->size() : sources.timeline.threads().size();
+		else if (kind == 'a' && sources.activities)
+			count = sources.activities->kinds().size();
+		else if (const auto by = group_kinds.find(kind); by != std::string_view::npos && sources.groups)
+			count = sources.groups->by(static_cast<Groups::By>(by)).size();
 		const auto [end, error] =
-		    std::from_chars(name.data() + !name.empty(), name.data() + name.size(), place);
-		if (error != std::errc() || end != name.data() + name.size() || place >= places)
+		    std::from_chars(name.data() + !name.empty(), name.data() + name.size(), index);
+		if (error != std::errc() || end != name.data() + name.size() || index >= count)
 			throw Error("this picture has no such lane");
-		lanes.push_back({kind, place});
+		lanes.push_back({kind, index});
 	}
 	return lanes;
 }
@@ -79,7 +79,7 @@ struct Part {
 	unsigned level = 0, shift = 0;
 	std::uint64_t from_bin = 0, to_bin = 0;
 
-	std::vector<Slice> shown(std::vector<Slice> slices) const
+	std::vector<Slice> at_requested_level(std::vector<Slice> slices) const
 	{
 		for (Slice &slice : slices) {
 			slice.bin <<= shift;
@@ -105,82 +105,82 @@ std::vector<Slice> summed(const std::vector<std::vector<Slice>> &lanes, const Pa
 	return summed(parts, part.from_bin, part.to_bin);
 }
 
-std::vector<Slice> cpu_slices(const Shown &shown, std::size_t cpu, const Part &part)
+std::vector<Slice> cpu_slices(const SliceSources &sources, std::size_t cpu, const Part &part)
 {
-	const Lane *lane = shown.window ? shown.window->cpu(cpu) : &shown.timeline.cpus()[cpu].threads;
+	const Lane *lane = sources.window ? sources.window->cpu(cpu) : &sources.timeline.cpus()[cpu].threads;
 	if (!lane)
 		return {};
 	std::vector<Slice> slices = lane->slices(part.level, part.from_bin, part.to_bin);
 	for (Slice &slice : slices) {
-		if (shown.window)
-			slice.key = shown.window->key_of(slice.key);
-		if (shown.rows)
-			slice.key = shown.rows->row_of(slice.key);
+		if (sources.window)
+			slice.key = sources.window->key_of(slice.key);
+		if (sources.rows)
+			slice.key = sources.rows->row_of(slice.key);
 	}
 	return slices;
 }
 
 // Where a thread ran, perhaps only for its part in a group.
-std::vector<Slice> runs(const Shown &shown, std::uint32_t thread, const Group *group, const Part &part)
+std::vector<Slice> runs(const SliceSources &sources, std::uint32_t thread, const Group *group, const Part &part)
 {
-	if (shown.window)
-		return shown.window->runs(thread, group);
-	return shown.timeline.threads()[thread].runs(part.level, part.from_bin, part.to_bin, group);
+	if (sources.window)
+		return sources.window->runs(thread, group);
+	return sources.timeline.threads()[thread].runs(part.level, part.from_bin, part.to_bin, group);
 }
 
-std::vector<Slice> waits(const Shown &shown, std::uint32_t thread, const Part &part)
+std::vector<Slice> waits(const SliceSources &sources, std::uint32_t thread, const Part &part)
 {
-	if (shown.window)
-		return shown.window->waits(thread);
-	return shown.timeline.threads()[thread].waits.slices(part.level, part.from_bin, part.to_bin);
+	if (sources.window)
+		return sources.window->waits(thread);
+	return sources.timeline.threads()[thread].waits.slices(part.level, part.from_bin, part.to_bin);
 }
 
-std::vector<Slice> slices_of(const Shown &shown, LaneName name, const Part &part)
+std::vector<Slice> slices_of(const SliceSources &sources, LaneName name, const Part &part)
 {
 	if (name.kind == 'c')
-		return cpu_slices(shown, name.place, part);
+		return cpu_slices(sources, name.index, part);
 	std::vector<std::vector<Slice>> lanes;
 	const auto by = group_kinds.find(name.kind);
 	if (by != std::string_view::npos) {
-		const Group &group = shown.groups->by(static_cast<Groups::By>(by))[name.place];
+		const Group &group = sources.groups->by(static_cast<Groups::By>(by))[name.index];
 		for (const std::uint32_t thread : group.threads)
-			lanes.push_back(runs(shown, thread, &group, part));
+			lanes.push_back(runs(sources, thread, &group, part));
 		return summed(lanes, part);
 	}
-	const auto one = static_cast<std::uint32_t>(name.place);
-	for (const std::uint32_t thread : shown.rows ? shown.rows->threads(name.place) : std::span(&one, 1))
-		lanes.push_back(name.kind == 'r' ? runs(shown, thread, nullptr, part) : waits(shown, thread, part));
+	const auto one = static_cast<std::uint32_t>(name.index);
+	for (const std::uint32_t thread : sources.rows ? sources.rows->threads(name.index) : std::span(&one, 1))
+		lanes.push_back(name.kind == 'r' ? runs(sources, thread, nullptr, part) : waits(sources, thread, part));
 	return lanes.size() == 1 ? lanes.front() : summed(lanes, part);
 }
 
 } // namespace
 
-unsigned kept_level(const Shown &shown, std::string_view lanes)
+unsigned kept_level(const SliceSources &sources, std::string_view lanes)
 {
 	unsigned level = 0;
-	for (const LaneName &name : lanes_of(shown, lanes))
-		level = std::max(level, kept_level(shown.timeline, name.kind));
+	for (const LaneName &name : lanes_of(sources, lanes))
+		level = std::max(level, kept_level(sources.timeline, name.kind));
 	return level;
 }
 
-std::string slices_tile(const Shown &shown, unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
+std::string slices_tile(const SliceSources &sources, unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
 			std::string_view lanes, std::size_t max_bytes)
 {
 	if (level >= levels)
 		throw Error("this picture has levels 0 to {}", levels - 1);
 	std::string tile;
-	for (const LaneName &name : lanes_of(shown, lanes)) {
+	for (const LaneName &name : lanes_of(sources, lanes)) {
 		if (name.kind == 'a') {
-			std::vector<Slice> slices = shown.activities->slices(name.place, level, from_bin, to_bin);
+			std::vector<Slice> slices = sources.activities->slices(name.index, level, from_bin, to_bin);
 			for (Slice &slice : slices)
-				slice.key = shown.rows ? shown.rows->row_of(slice.key) : slice.key;
+				slice.key = sources.rows ? sources.rows->row_of(slice.key) : slice.key;
 			append(tile, slices, max_bytes);
 			continue;
 		}
 		const unsigned kept =
-		    shown.window ? level : std::max(shown.coarsest, kept_level(shown.timeline, name.kind));
+		    sources.window ? level : std::max(sources.coarsest, kept_level(sources.timeline, name.kind));
 		const Part part = part_of(level, kept, from_bin, to_bin);
-		append(tile, part.shown(slices_of(shown, name, part)), max_bytes);
+		append(tile, part.at_requested_level(slices_of(sources, name, part)), max_bytes);
 	}
 	return tile;
 }

@@ -19,7 +19,7 @@ constexpr std::uint64_t min_base_ticks = 256;
 constexpr std::uint64_t max_bins = std::uint64_t(1) << 31; // of level 0: a slice has 32 bits for its bin
 constexpr std::uint64_t max_mode_cells = 4'000'000;        // for all CPUs
 constexpr std::uint64_t min_mode_bins = 64, max_mode_bins = 16384;
-constexpr std::size_t adds_between_looks = 1 << 16; // between checks of the slices' memory
+constexpr std::size_t slices_between_checks = 1 << 16; // between checks of their memory
 
 } // namespace
 
@@ -62,7 +62,7 @@ Timeline::Timeline(const Timeline &whole, unsigned first_level, std::size_t max_
 {
 }
 
-Timeline::Timeline(KeptReader &reader)
+Timeline::Timeline(CacheReader &reader)
     : begin_(reader.number<std::uint64_t>()), ticks_(reader.number<std::uint64_t>()),
       base_ticks_(reader.number<std::uint64_t>()), mode_bin_ticks_(reader.number<std::uint64_t>()),
       max_bytes_(reader.number<std::uint64_t>()), cpus_level_(reader.number<std::uint32_t>()),
@@ -94,7 +94,7 @@ Timeline::Timeline(KeptReader &reader)
 	sort_by_tid();
 }
 
-void Timeline::keep(KeptWriter &writer) const
+void Timeline::save(CacheWriter &writer) const
 {
 	for (const std::uint64_t number :
 	     {begin_, ticks_, base_ticks_, mode_bin_ticks_, static_cast<std::uint64_t>(max_bytes_)})
@@ -104,7 +104,7 @@ void Timeline::keep(KeptWriter &writer) const
 	writer.number(static_cast<std::uint64_t>(cpus_.size()));
 	for (const CpuLane &cpu : cpus_) {
 		writer.number(cpu.number);
-		cpu.threads.keep(writer);
+		cpu.threads.save(writer);
 		writer.array(cpu.modes);
 	}
 	writer.number(static_cast<std::uint64_t>(threads_.size()));
@@ -121,16 +121,16 @@ void Timeline::keep(KeptWriter &writer) const
 		for (const Stay &stay : thread.stays) {
 			writer.number(stay.first);
 			writer.number(stay.cgroup);
-			stay.runs.keep(writer);
+			stay.runs.save(writer);
 		}
-		thread.waits.keep(writer);
+		thread.waits.save(writer);
 	}
 	writer.array(hidden_);
 }
 
 std::size_t Timeline::add_cpu(std::uint32_t number)
 {
-	cpu_index_.resize(std::max<std::size_t>(cpu_index_.size(), number + std::size_t{1}), no_place);
+	cpu_index_.resize(std::max<std::size_t>(cpu_index_.size(), number + std::size_t{1}), no_index);
 	cpu_index_[number] = static_cast<std::uint32_t>(cpus_.size());
 	cpus_.push_back({number, Lane(base_ticks_), {}});
 	cpus_.back().threads.drop_below(cpus_level_);
@@ -144,12 +144,12 @@ std::size_t Timeline::add_cpu(std::uint32_t number)
 	return cpu_index_[number];
 }
 
-std::uint32_t Timeline::place_of(const Thread &thread, std::uint32_t cpu, std::uint64_t ticks)
+std::uint32_t Timeline::thread_index_of(const Thread &thread, std::uint32_t cpu, std::uint64_t ticks)
 {
 	auto &recent = recent_[static_cast<std::uint32_t>(thread.tid) % recent_.size()];
 	if (recent.first == &thread)
 		return recent.second;
-	const auto [found, is_new] = places_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
+	const auto [found, is_new] = thread_indices_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
 	if (is_new) {
 		threads_.push_back({thread.tid, thread.tgid, 0, ticks, cpu, {}, {}, false, {}, Lane(base_ticks_)});
 		threads_.back().waits.drop_below(threads_level_);
@@ -159,9 +159,9 @@ std::uint32_t Timeline::place_of(const Thread &thread, std::uint32_t cpu, std::u
 }
 
 // Usage delivered until a thread moves belongs to the cgroup that it leaves (ThreadFold::visit_cgroups()).
-Lane &Timeline::runs_of(std::uint32_t place, const Thread &thread, std::uint64_t ticks)
+Lane &Timeline::runs_of(std::uint32_t index, const Thread &thread, std::uint64_t ticks)
 {
-	std::vector<Stay> &stays = threads_[place].stays;
+	std::vector<Stay> &stays = threads_[index].stays;
 	while (stays.size() <= thread.left.size()) {
 		stays.push_back({ticks, 0, Lane(base_ticks_)});
 		stays.back().runs.drop_below(threads_level_);
@@ -205,21 +205,21 @@ template <class Add> void Timeline::each_bin(CpuLane &lane, std::uint64_t from, 
 	}
 }
 
-void Timeline::had(CpuLane &lane, const Thread &thread, std::uint64_t from, std::uint64_t to)
+void Timeline::add_run(CpuLane &lane, const Thread &thread, std::uint64_t from, std::uint64_t to)
 {
 	if (lane.thread != &thread) {
 		lane.thread = &thread;
-		lane.place = place_of(thread, lane.number, from);
+		lane.thread_index = thread_index_of(thread, lane.number, from);
 	}
-	lane.threads.add(from, to, lane.place);
+	lane.threads.add(from, to, lane.thread_index);
 	if (of_threads_)
-		runs_of(lane.place, thread, from).add(from, to, lane.number);
-	if (++adds_ % adds_between_looks == 0)
-		keep_within();
+		runs_of(lane.thread_index, thread, from).add(from, to, lane.number);
+	if (++adds_ % slices_between_checks == 0)
+		limit_memory();
 }
 
 // Another thread may have had the CPU.
-void Timeline::had_hidden(CpuLane &lane, const Thread &thread, std::uint64_t from, std::uint64_t to)
+void Timeline::add_hidden_run(CpuLane &lane, const Thread &thread, std::uint64_t from, std::uint64_t to)
 {
 	lane.threads.add(from, to, key_unknown);
 	if (std::ranges::find(hidden_, thread.tid) == hidden_.end())
@@ -241,9 +241,9 @@ void Timeline::spent(const Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode 
 	else if (!thread)
 		unfound.push_back({from, to});
 	else if (thread->hidden)
-		had_hidden(lane, *thread, from, to);
+		add_hidden_run(lane, *thread, from, to);
 	else if (thread->tid != 0 || !is_idle)
-		had(lane, *thread, from, to);
+		add_run(lane, *thread, from, to);
 }
 
 void Timeline::found(const Cpu &cpu, const Thread &thread)
@@ -251,7 +251,7 @@ void Timeline::found(const Cpu &cpu, const Thread &thread)
 	const std::size_t index = index_of(cpu);
 	for (const Interval &interval : unfound_[index])
 		if (thread.tid != 0)
-			had(cpus_[index], thread, interval.from, interval.to);
+			add_run(cpus_[index], thread, interval.from, interval.to);
 		else
 			each_bin(cpus_[index], interval.from, interval.to, [](auto &bin, std::uint64_t ticks) {
 				bin[static_cast<std::size_t>(Mode::unknown)] -= ticks;
@@ -276,13 +276,13 @@ void Timeline::moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
 void Timeline::waited(const Thread &thread, std::uint64_t from, std::uint64_t to)
 {
 	if (of_threads_)
-		threads_[place_of(thread, thread.cpu, from - begin_)].waits.add(from - begin_, to - begin_, 0);
+		threads_[thread_index_of(thread, thread.cpu, from - begin_)].waits.add(from - begin_, to - begin_, 0);
 }
 
 void Timeline::lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
 {
 	const std::size_t index = index_of(cpu);
-	leave_unfound(index);
+	add_unfound_as_unknown(index);
 	each_bin(cpus_[index], from - begin_, to - begin_,
 		 [](auto &bin, std::uint64_t ticks) { bin[static_cast<std::size_t>(Mode::unknown)] += ticks; });
 	cpus_[index].threads.add(from - begin_, to - begin_, key_unknown);
@@ -295,7 +295,7 @@ void Timeline::offline(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
 }
 
 // No thread was found for that time.
-void Timeline::leave_unfound(std::size_t cpu)
+void Timeline::add_unfound_as_unknown(std::size_t cpu)
 {
 	for (const Interval &interval : unfound_[cpu])
 		cpus_[cpu].threads.add(interval.from, interval.to, key_unknown);
@@ -331,7 +331,7 @@ std::size_t Timeline::bytes_of_threads() const
 	return sum;
 }
 
-void Timeline::keep_within()
+void Timeline::limit_memory()
 {
 	while (cpus_level_ + 1 < levels && bytes_of_cpus() > max_bytes_ / 2) {
 		++cpus_level_;
@@ -351,17 +351,17 @@ void Timeline::keep_within()
 void Timeline::finish(const analyze::ThreadFold &fold)
 {
 	for (std::size_t cpu = 0; cpu < cpus_.size(); ++cpu) {
-		leave_unfound(cpu);
+		add_unfound_as_unknown(cpu);
 		cpus_[cpu].threads.finish();
 	}
 	std::ranges::sort(cpus_, {}, &CpuLane::number);
 	std::size_t number = 0;
 	for (const Thread &thread : fold.threads()) {
-		const auto place = places_.find(&thread);
+		const auto found = thread_indices_.find(&thread);
 		++number;
-		if (place == places_.end())
+		if (found == thread_indices_.end())
 			continue;
-		ThreadLanes &lanes = threads_[place->second];
+		ThreadLanes &lanes = threads_[found->second];
 		lanes.tid = thread.tid;
 		lanes.tgid = thread.tgid;
 		lanes.number = number - 1;
@@ -376,15 +376,15 @@ void Timeline::finish(const analyze::ThreadFold &fold)
 		lanes.waits.finish();
 	}
 	sort_by_tid();
-	keep_within();
+	limit_memory();
 }
 
 void Timeline::sort_by_tid()
 {
 	by_tid_.resize(threads_.size());
 	std::iota(by_tid_.begin(), by_tid_.end(), std::uint32_t{0});
-	std::ranges::sort(by_tid_, {}, [this](std::uint32_t place) {
-		const ThreadLanes &thread = threads_[place];
+	std::ranges::sort(by_tid_, {}, [this](std::uint32_t index) {
+		const ThreadLanes &thread = threads_[index];
 		return std::tuple(thread.tid, thread.tid == 0 ? thread.cpu : 0, thread.first);
 	});
 }
@@ -392,16 +392,16 @@ void Timeline::sort_by_tid()
 std::uint32_t Timeline::find(std::int32_t tid, std::uint32_t cpu, std::uint64_t ticks) const
 {
 	const std::uint32_t of_cpu = tid == 0 ? cpu : 0;
-	const auto is_same = [&](std::uint32_t place) {
-		return threads_[place].tid == tid && (tid != 0 || threads_[place].cpu == of_cpu);
+	const auto is_same = [&](std::uint32_t index) {
+		return threads_[index].tid == tid && (tid != 0 || threads_[index].cpu == of_cpu);
 	};
-	auto after = std::ranges::upper_bound(by_tid_, std::tuple(tid, of_cpu, ticks), {}, [this](std::uint32_t place) {
-		const ThreadLanes &thread = threads_[place];
+	auto after = std::ranges::upper_bound(by_tid_, std::tuple(tid, of_cpu, ticks), {}, [this](std::uint32_t index) {
+		const ThreadLanes &thread = threads_[index];
 		return std::tuple(thread.tid, thread.tid == 0 ? thread.cpu : 0, thread.first);
 	});
 	if (after != by_tid_.begin() && is_same(*std::prev(after)))
 		return *std::prev(after);
-	return after != by_tid_.end() && is_same(*after) ? *after : no_place;
+	return after != by_tid_.end() && is_same(*after) ? *after : no_index;
 }
 
 } // namespace monitor::view

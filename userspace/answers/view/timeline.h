@@ -64,7 +64,7 @@ struct CpuLane {
 	// Of the last stretch, as the next one is often in the same bin, and of the same thread.
 	std::uint64_t bin = 0, bin_begin = 0;
 	const analyze::Thread *thread = nullptr;
-	std::uint32_t place = 0;
+	std::uint32_t thread_index = 0;
 };
 
 class Timeline final : public analyze::TimeObserver {
@@ -80,8 +80,8 @@ public:
 	Timeline(const Timeline &whole, unsigned first_level, std::size_t max_bytes, bool of_threads);
 
 	// From the cache (picture_cache.h), after finish().
-	explicit Timeline(KeptReader &reader);
-	void keep(KeptWriter &writer) const;
+	explicit Timeline(CacheReader &reader);
+	void save(CacheWriter &writer) const;
 
 	void spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode,
 		   bool is_idle) override;
@@ -103,14 +103,14 @@ public:
 	std::uint64_t base_ticks() const { return base_ticks_; }
 	std::uint64_t mode_bin_ticks() const { return mode_bin_ticks_; }
 	// The fraction of the timeline before this time of the trace's clock, from 0 to 1.
-	double part_before(std::uint64_t time) const
+	double fraction_before(std::uint64_t time) const
 	{
 		return static_cast<double>(std::clamp(time, begin_, begin_ + ticks_) - begin_) /
 		       static_cast<double>(ticks_);
 	}
 	// The index of a thread's lanes, by its number: of several threads the one that began last at this time; of
-	// idle threads this CPU's. no_place: there is none.
-	static constexpr std::uint32_t no_place = ~std::uint32_t(0);
+	// idle threads this CPU's. no_index: there is none.
+	static constexpr std::uint32_t no_index = ~std::uint32_t(0);
 	std::uint32_t find(std::int32_t tid, std::uint32_t cpu, std::uint64_t ticks) const;
 	// TIDs of hidden threads that ran.
 	const std::vector<std::int32_t> &hidden() const { return hidden_; }
@@ -126,21 +126,21 @@ private:
 
 	std::size_t index_of(const analyze::Cpu &cpu)
 	{
-		return cpu.number < cpu_index_.size() && cpu_index_[cpu.number] != no_place ? cpu_index_[cpu.number]
+		return cpu.number < cpu_index_.size() && cpu_index_[cpu.number] != no_index ? cpu_index_[cpu.number]
 											    : add_cpu(cpu.number);
 	}
 	std::size_t add_cpu(std::uint32_t number);
-	Lane &runs_of(std::uint32_t place, const analyze::Thread &thread, std::uint64_t ticks);
-	std::uint32_t place_of(const analyze::Thread &thread, std::uint32_t cpu, std::uint64_t ticks);
+	Lane &runs_of(std::uint32_t index, const analyze::Thread &thread, std::uint64_t ticks);
+	std::uint32_t thread_index_of(const analyze::Thread &thread, std::uint32_t cpu, std::uint64_t ticks);
 	template <class Add> void each_bin(CpuLane &lane, std::uint64_t from, std::uint64_t to, const Add &add) const;
-	void had(CpuLane &lane, const analyze::Thread &thread, std::uint64_t from, std::uint64_t to);
-	void had_hidden(CpuLane &lane, const analyze::Thread &thread, std::uint64_t from, std::uint64_t to);
+	void add_run(CpuLane &lane, const analyze::Thread &thread, std::uint64_t from, std::uint64_t to);
+	void add_hidden_run(CpuLane &lane, const analyze::Thread &thread, std::uint64_t from, std::uint64_t to);
 	void coarsen_modes();
 	void sort_by_tid();
-	void leave_unfound(std::size_t cpu);
+	void add_unfound_as_unknown(std::size_t cpu);
 	std::size_t bytes_of_cpus() const;
 	std::size_t bytes_of_threads() const;
-	void keep_within();
+	void limit_memory();
 
 	std::uint64_t begin_, ticks_, base_ticks_, mode_bin_ticks_;
 	std::size_t max_bytes_, adds_ = 0;
@@ -148,7 +148,7 @@ private:
 	bool of_threads_ = true;
 	std::vector<CpuLane> cpus_;
 	std::vector<ThreadLanes> threads_;
-	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
+	std::unordered_map<const analyze::Thread *, std::uint32_t> thread_indices_;
 	// A cache of the last threads looked up, by number.
 	std::array<std::pair<const analyze::Thread *, std::uint32_t>, 1024> recent_{};
 	std::vector<std::int32_t> hidden_;

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr unsigned written_mode_bins = 2048;
 constexpr std::size_t written_threads = 40, written_groups = 10; // per kind
-constexpr std::size_t usual_ratio = 8;                           // assumed maximum compression of slices
+constexpr std::size_t max_compression = 8;                       // of slices: assumed
 
 std::string text_of(const HttpRequest &request, const std::string &name)
 {
@@ -28,11 +28,11 @@ std::string text_of(const HttpRequest &request, const std::string &name)
 	return found == request.query.end() ? "" : found->second;
 }
 
-// Leaves it as it is if the request does not have it.
-template <class Number> void take_number(const HttpRequest &request, const std::string &name, auto &to)
+// `to` stays as it is if the request lacks the parameter.
+template <class Number> void set_if_given(const HttpRequest &request, const std::string &name, auto &to)
 {
 	if (request.query.contains(name))
-		to = number_of<Number>(request, name);
+		to = number_parameter<Number>(request, name);
 }
 
 CasesWanted cases_of(const HttpRequest &request)
@@ -44,10 +44,10 @@ CasesWanted cases_of(const HttpRequest &request)
 		throw Error("there are cases of calls, sleeps and waits");
 	CasesWanted wanted;
 	wanted.of = of->second;
-	take_number<std::int32_t>(request, "pid", wanted.pid);
-	take_number<std::int32_t>(request, "tid", wanted.tid);
-	take_number<std::uint64_t>(request, "min", wanted.min_ticks);
-	take_number<std::uint64_t>(request, "max", wanted.max_ticks);
+	set_if_given<std::int32_t>(request, "pid", wanted.pid);
+	set_if_given<std::int32_t>(request, "tid", wanted.tid);
+	set_if_given<std::uint64_t>(request, "min", wanted.min_ticks);
+	set_if_given<std::uint64_t>(request, "max", wanted.max_ticks);
 	if (request.query.contains("call"))
 		wanted.call = text_of(request, "call");
 	return wanted;
@@ -92,8 +92,8 @@ std::vector<std::size_t> longest_rows(const Picture &picture)
 	const Rows &rows = picture.rows();
 	const auto ran = [&](std::size_t row) {
 		std::uint64_t ticks = 0;
-		for (const std::uint32_t place : rows.threads(row))
-			ticks += picture.timeline().threads()[place].ran();
+		for (const std::uint32_t index : rows.threads(row))
+			ticks += picture.timeline().threads()[index].ran();
 		return ticks;
 	};
 	std::vector<std::size_t> longest(rows.size());
@@ -131,7 +131,7 @@ unsigned add_slices(Json &slices, const Picture &picture, const std::vector<std:
 		const std::string tile =
 		    slices_tile({timeline, &picture.groups(), nullptr, &picture.activities(), &picture.rows()},
 				first - 1, 0, ~std::uint64_t(0), names, ~std::size_t(0));
-		if (tile.size() > max_bytes * usual_ratio && first < levels)
+		if (tile.size() > max_bytes * max_compression && first < levels)
 			break;
 		const std::string packed = to_base64(deflated(tile));
 		if ((bytes += packed.size()) > max_bytes && first < levels)
@@ -180,16 +180,17 @@ HttpResponse page_file(const std::string &path)
 
 HttpResponse modes_answer(const Timeline &timeline, const HttpRequest &request)
 {
-	return answered("application/octet-stream", [&] {
-		return modes_tile(timeline, number_of<std::uint64_t>(request, "from"),
-				  number_of<std::uint64_t>(request, "to"), number_of<unsigned>(request, "bins"));
+	return response_of("application/octet-stream", [&] {
+		return modes_tile(timeline, number_parameter<std::uint64_t>(request, "from"),
+				  number_parameter<std::uint64_t>(request, "to"),
+				  number_parameter<unsigned>(request, "bins"));
 	});
 }
 
-IsOver Wanted::next(const HttpRequest &request)
+IsOver LatestRequests::next(const HttpRequest &request)
 {
 	const bool numbered = request.query.contains("request");
-	const auto number = numbered ? number_of<std::uint64_t>(request, "request") : 0;
+	const auto number = numbered ? number_parameter<std::uint64_t>(request, "request") : 0;
 	const std::lock_guard guard(lock_);
 	if (newest_.size() >= max_pages)
 		newest_.clear();
@@ -201,44 +202,46 @@ IsOver Wanted::next(const HttpRequest &request)
 	return [this, newest, mine] { return is_over_ || *newest > mine; };
 }
 
-HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &request)
+HttpResponse answer(const Picture &picture, LatestRequests &requests, const HttpRequest &request)
 {
-	const auto number = [&](const char *name) { return number_of<std::uint64_t>(request, name); };
-	const auto small = [&](const char *name) { return number_of<unsigned>(request, name); };
+	const auto number = [&](const char *name) { return number_parameter<std::uint64_t>(request, name); };
+	const auto small = [&](const char *name) { return number_parameter<unsigned>(request, name); };
 	const auto json = [](const auto &make) {
-		return answered("application/json", [&] { return json_dump(make()); });
+		return response_of("application/json", [&] { return json_dump(make()); });
 	};
 	if (request.path == "/slices")
-		return answered("application/octet-stream", [&] {
+		return response_of("application/octet-stream", [&] {
 			return picture.slices(small("level"), number("from"), number("to"), text_of(request, "lanes"),
-					      wanted.until_stop());
+					      requests.until_stop());
 		});
 	if (request.path == "/modes")
 		return modes_answer(picture.timeline(), request);
 	if (request.path == "/table")
 		return json([&] {
 			return picture.table(number("from"), number("to"), text_of(request, "by"),
-					     wanted.next(request));
+					     requests.next(request));
 		});
 	if (request.path == "/cases")
 		return json([&] {
-			return picture.cases(number("from"), number("to"), cases_of(request), wanted.next(request));
+			return picture.cases(number("from"), number("to"), cases_of(request), requests.next(request));
 		});
 	if (request.path == "/flame")
-		return answered("text/html; charset=utf-8",
-				[&] { return picture.flame_page(number("from"), number("to"), wanted.next(request)); });
+		return response_of("text/html; charset=utf-8", [&] {
+			return picture.flame_page(number("from"), number("to"), requests.next(request));
+		});
 	if (request.path == "/lines")
 		return json(
-		    [&] { return picture.lines(number("from"), number("to"), small("bins"), wanted.next(request)); });
+		    [&] { return picture.lines(number("from"), number("to"), small("bins"), requests.next(request)); });
 	if (request.path == "/story")
 		return json([&] {
-			return picture.story(number("from"), number("to"), number("thread"), wanted.next(request));
+			return picture.story(number("from"), number("to"), number("thread"), requests.next(request));
 		});
 	if (request.path == "/scenes")
-		return json(
-		    [&] { return picture.scenes(number("from"), number("to"), small("steps"), wanted.next(request)); });
+		return json([&] {
+			return picture.scenes(number("from"), number("to"), small("steps"), requests.next(request));
+		});
 	if (request.path == "/about")
-		return answered("application/json", [&] { return json_dump(picture.about()); });
+		return response_of("application/json", [&] { return json_dump(picture.about()); });
 	return page_file(request.path);
 }
 

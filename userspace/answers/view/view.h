@@ -32,7 +32,7 @@
 namespace monitor::view {
 
 // The latest request of each page: when it asks for another table or story, the previous answer is cancelled.
-class Wanted {
+class LatestRequests {
 public:
 	// Whether the answer to this request is obsolete. A page's requests are ordered by their numbers (`request`),
 	// since an older one may arrive later; without a number, by arrival. Throws Error.
@@ -54,7 +54,7 @@ private:
 };
 
 // A numeric parameter of the request. Throws Error.
-template <class Number> Number number_of(const HttpRequest &request, const std::string &name)
+template <class Number> Number number_parameter(const HttpRequest &request, const std::string &name)
 {
 	const auto found = request.query.find(name);
 	const std::string text = found == request.query.end() ? "" : found->second;
@@ -66,7 +66,7 @@ template <class Number> Number number_of(const HttpRequest &request, const std::
 }
 
 // Returns the result of make(); errors in the request become an answer.
-template <class Make> HttpResponse answered(const char *type, const Make &make)
+template <class Make> HttpResponse response_of(const char *type, const Make &make)
 {
 	try {
 		return {200, type, make()};
@@ -75,7 +75,7 @@ template <class Make> HttpResponse answered(const char *type, const Make &make)
 	}
 }
 
-HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &request);
+HttpResponse answer(const Picture &picture, LatestRequests &requests, const HttpRequest &request);
 // The page's files, for a picture that is not complete yet (loading.h).
 HttpResponse page_file(const std::string &path);
 HttpResponse modes_answer(const Timeline &timeline, const HttpRequest &request);

@@ -12,7 +12,7 @@
 namespace monitor::view {
 namespace {
 
-constexpr std::uint64_t events_between_questions = 1 << 16;
+constexpr std::uint64_t events_between_checks = 1 << 16;
 
 } // namespace
 
@@ -43,13 +43,13 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 		fold.hide(tid);
 	trace::Problems problems; // reported when the whole trace was read
 	std::uint64_t events = 0;
-	bool is_given_up = false, is_in_lead = true;
+	bool is_stopped = false, is_in_lead = true;
 	const auto on_event = [&](const trace::Event &event) {
 		if (std::exchange(is_in_lead, false))
 			fold.forget_others();
 		fold.event(event);
-		is_given_up = ++events % events_between_questions == 0 && ((is_over && is_over()) || is_too_much());
-		return !is_given_up;
+		is_stopped = ++events % events_between_checks == 0 && ((is_over && is_over()) || is_too_much());
+		return !is_stopped;
 	};
 	// Events before the part show which threads run. A wait that began earlier is found if it is shorter than a bin
 	// that the picture keeps; longer ones are exact there.
@@ -67,7 +67,7 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 		throw TooMuch();
 	if (trace.problems().empty() && !problems.empty())
 		throw Error("the trace has changed since this picture was made: start monitor view again");
-	if (is_given_up)
+	if (is_stopped)
 		throw Error("this is not wanted any more");
 	if (is_in_lead)
 		fold.forget_others();
@@ -77,36 +77,36 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 	if (is_too_much()) // what was still open
 		throw TooMuch();
 	for (const ThreadLanes &thread : timeline_.threads()) {
-		const std::uint32_t place = whole.find(thread.tid, thread.cpu, thread.first);
-		there_.emplace(place, static_cast<std::uint32_t>(places_.size()));
-		places_.push_back(place);
+		const std::uint32_t index = whole.find(thread.tid, thread.cpu, thread.first);
+		local_indices_.emplace(index, static_cast<std::uint32_t>(picture_indices_.size()));
+		picture_indices_.push_back(index);
 	}
 }
 
-const Lane *Window::cpu(std::size_t place) const
+const Lane *Window::cpu(std::size_t index) const
 {
 	for (const CpuLane &cpu : timeline_.cpus())
-		if (cpu.number == whole_.cpus()[place].number)
+		if (cpu.number == whole_.cpus()[index].number)
 			return &cpu.threads;
 	return nullptr;
 }
 
-const ThreadLanes *Window::thread(std::size_t place) const
+const ThreadLanes *Window::thread(std::size_t index) const
 {
-	const auto found = there_.find(static_cast<std::uint32_t>(place));
-	return found == there_.end() ? nullptr : &timeline_.threads()[found->second];
+	const auto found = local_indices_.find(static_cast<std::uint32_t>(index));
+	return found == local_indices_.end() ? nullptr : &timeline_.threads()[found->second];
 }
 
 // The stays of a part are later ones of the picture.
-std::vector<Slice> Window::runs(std::uint32_t place, const Group *group) const
+std::vector<Slice> Window::runs(std::uint32_t index, const Group *group) const
 {
-	const ThreadLanes *found = thread(place);
+	const ThreadLanes *found = thread(index);
 	std::vector<Slice> runs;
-	const std::vector<Stay> &stays = whole_.threads()[place].stays;
-	for (std::size_t i = 0, of = 0; found && i < found->stays.size(); ++i) {
-		while (of + 1 < stays.size() && stays[of + 1].first <= found->stays[i].first)
-			++of;
-		if (group && (stays.empty() || !group->has(stays[of])))
+	const std::vector<Stay> &stays = whole_.threads()[index].stays;
+	for (std::size_t i = 0, stay = 0; found && i < found->stays.size(); ++i) {
+		while (stay + 1 < stays.size() && stays[stay + 1].first <= found->stays[i].first)
+			++stay;
+		if (group && (stays.empty() || !group->has(stays[stay])))
 			continue;
 		const std::vector<Slice> own = found->stays[i].runs.slices(level_, from_bin_, to_bin_);
 		runs.insert(runs.end(), own.begin(), own.end());
@@ -114,10 +114,10 @@ std::vector<Slice> Window::runs(std::uint32_t place, const Group *group) const
 	return runs;
 }
 
-std::vector<Slice> Window::waits(std::size_t place) const
+std::vector<Slice> Window::waits(std::size_t index) const
 {
 	std::vector<Slice> waits;
-	const ThreadLanes *found = thread(place);
+	const ThreadLanes *found = thread(index);
 	// The thread's first event shows that the wait was over; the picture's bins are too wide for that.
 	std::uint64_t until = to_bin_;
 	if (found)
@@ -130,7 +130,7 @@ std::vector<Slice> Window::waits(std::size_t place) const
 	const std::uint64_t from = from_bin_ * bin_ticks, at = from / kept_ticks;
 	// A slice longer than a bin ends within the bin after its last one.
 	for (const Slice &slice :
-	     whole_.threads()[place].waits.slices(kept, at - std::min<std::uint64_t>(at, 1), at + 1)) {
+	     whole_.threads()[index].waits.slices(kept, at - std::min<std::uint64_t>(at, 1), at + 1)) {
 		const std::uint64_t begin = slice.bin * kept_ticks,
 				    after = begin + (slice.bins + std::uint64_t{1}) * kept_ticks;
 		const std::uint64_t end = std::min((after + bin_ticks - 1) / bin_ticks, until);

@@ -31,24 +31,27 @@ public:
 	       const IsOver &is_over);
 
 	// By the CPU's index in the picture; null: empty.
-	const Lane *cpu(std::size_t place) const;
+	const Lane *cpu(std::size_t index) const;
 	// Where a thread of the picture ran, perhaps only for its part in a group.
-	std::vector<Slice> runs(std::uint32_t place, const Group *group) const;
+	std::vector<Slice> runs(std::uint32_t index, const Group *group) const;
 	// A thread's waits; the first may have begun earlier.
-	std::vector<Slice> waits(std::size_t place) const;
+	std::vector<Slice> waits(std::size_t index) const;
 	// The picture's key for a key in a CPU's lane here.
-	std::uint32_t key_of(std::uint32_t key) const { return key < places_.size() ? places_[key] : key; }
+	std::uint32_t key_of(std::uint32_t key) const
+	{
+		return key < picture_indices_.size() ? picture_indices_[key] : key;
+	}
 
 private:
-	const ThreadLanes *thread(std::size_t place) const;
+	const ThreadLanes *thread(std::size_t index) const;
 	bool is_too_much() const { return timeline_.first_level() > level_; }
 
 	const Timeline &whole_;
 	unsigned level_;
 	std::uint64_t from_bin_, to_bin_;
 	Timeline timeline_;
-	std::vector<std::uint32_t> places_;                      // indices in the picture, by index here
-	std::unordered_map<std::uint32_t, std::uint32_t> there_; // the inverse
+	std::vector<std::uint32_t> picture_indices_;                     // by index here
+	std::unordered_map<std::uint32_t, std::uint32_t> local_indices_; // the inverse
 };
 
 } // namespace monitor::view
