@@ -51,7 +51,7 @@ Value rate_of(const char *key, const char *other = nullptr)
 	};
 }
 
-std::optional<double> of_cpu(const Refresh &refresh, const RowCells &row)
+std::optional<double> cpu_figure(const Refresh &refresh, const RowCells &row)
 {
 	return cpu_percent(refresh.rows, row);
 }
@@ -79,21 +79,21 @@ FigureColumn column_of(const Measure &measure)
 
 std::string FigureColumn::text(const Refresh &refresh, const RowCells &row) const
 {
-	const auto of = value(refresh, row);
-	if (!of)
+	const auto figure = value(refresh, row);
+	if (!figure)
 		return "-";
 	const std::string mark = is_estimate && is_estimate(refresh, row) ? "~" : "";
 	if (kind == ColumnKind::rate || kind == ColumnKind::count)
-		return mark + short_count(*of);
-	return mark + fmt::format("{:.{}f}", *of, kind == ColumnKind::ratio ? 2 : 1);
+		return mark + short_count(*figure);
+	return mark + fmt::format("{:.{}f}", *figure, kind == ColumnKind::ratio ? 2 : 1);
 }
 
 std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures, bool with_virtual)
 {
 	std::vector<FigureColumn> columns = {
-	    {ColumnKind::percent, "cpu", "CPU%", 6, of_cpu},
-	    {ColumnKind::change, "", "change", 6, of_cpu},
-	    {ColumnKind::history, "", "history", 10, of_cpu},
+	    {ColumnKind::percent, "cpu", "CPU%", 6, cpu_figure},
+	    {ColumnKind::change, "", "change", 6, cpu_figure},
+	    {ColumnKind::history, "", "history", 10, cpu_figure},
 	    {ColumnKind::percent, "user", "user%", 6, percent_of("user_percent")},
 	    {ColumnKind::percent, "kernel", "kern%", 6, percent_of("kernel_percent")},
 	    {ColumnKind::percent, "wait", "wait%", 6, share_of("waiting_ns")},
@@ -107,7 +107,7 @@ std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures, b
 	    {ColumnKind::percent, "unknown", "unkn%", 5, percent_of("unknown_percent")},
 	    {ColumnKind::percent, "throttled", "thrt%", 6, share_of("throttled_ns")},
 	};
-	constexpr std::ptrdiff_t usual_before = 5; // more important than virtual times
+	constexpr std::ptrdiff_t figures_before = 5; // more important than virtual times
 	std::vector<FigureColumn> measured;
 	if (with_virtual)
 		measured = {{ColumnKind::percent, "virtual", "virt%", 6, share_of("virtual_cpu_ns")},
@@ -116,7 +116,7 @@ std::vector<FigureColumn> figure_columns(const std::vector<Measure> &measures, b
 			    {ColumnKind::percent, "virtual_wait", "vwait%", 6, share_of("virtual_waiting_ns")}};
 	for (const Measure &measure : measures)
 		measured.push_back(column_of(measure));
-	columns.insert(columns.begin() + usual_before, measured.begin(), measured.end());
+	columns.insert(columns.begin() + figures_before, measured.begin(), measured.end());
 	return columns;
 }
 

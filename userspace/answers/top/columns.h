@@ -21,7 +21,7 @@ struct FigureColumn {
 	std::string name; // in expressions (row_filter.h); "": none
 	std::string title;
 	unsigned width = 6;
-	// In percent, or per second; nullopt: unknown. Changes and history use CPU%.
+	// In percent, or per second; nullopt: unknown. For change and history: CPU%.
 	std::function<std::optional<double>(const Refresh &, const RowCells &)> value;
 
 	// For measurements: whether the value is scaled up, as the counters were multiplexed.

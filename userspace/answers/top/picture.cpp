@@ -119,7 +119,7 @@ unsigned Top::draw_machine(Cells &cells) const
 		   fmt::format("idle {:.1f} % of {} CPUs", percent(totals.idle), refresh_->cpus.rows.size()));
 	++row;
 	const double seconds = static_cast<double>(refresh_->end_ns - refresh_->begin_ns) / 1e9;
-	const auto each = [&](bool is_recorded, std::uint64_t count) {
+	const auto rate = [&](bool is_recorded, std::uint64_t count) {
 		return is_recorded ? rate_text(count, seconds) : std::string("-");
 	};
 	column = cells.text(row, 0, "busy ", heading);
@@ -127,10 +127,10 @@ unsigned Top::draw_machine(Cells &cells) const
 		cells.symbol(row, column++, step, {Colour::green});
 	cells.text(row, column + 1,
 		   fmt::format("a second: {} switches, {} wakings, {} calls, {} faults, {} interrupts",
-			       rate_text(totals.switches, seconds), each(refresh_->recorded.wakings, totals.wakings),
-			       each(refresh_->recorded.calls, totals.calls),
-			       each(refresh_->recorded.faults, totals.faults),
-			       each(refresh_->recorded.interrupts, totals.interrupts)));
+			       rate_text(totals.switches, seconds), rate(refresh_->recorded.wakings, totals.wakings),
+			       rate(refresh_->recorded.calls, totals.calls),
+			       rate(refresh_->recorded.faults, totals.faults),
+			       rate(refresh_->recorded.interrupts, totals.interrupts)));
 	++row;
 	cells.text(row++, 0,
 		   fmt::format("{} threads: {} run, {} wait for a CPU{}, {} sleep{}", totals.threads, totals.running,
@@ -203,16 +203,16 @@ void Top::draw_rows(Cells &cells, unsigned top, unsigned bottom)
 	}
 	const std::size_t chosen = selected();
 	const std::size_t first = chosen >= page_ ? chosen - page_ + 1 : 0;
-	for (std::size_t place = first; place < order_.size() && top + 1 + place - first < bottom; ++place) {
-		const auto row = static_cast<unsigned>(top + 1 + place - first);
-		const std::vector<report::Cell> &of = refresh_->rows.rows[order_[place]];
-		const Look look = {Colour::plain, false, false, place == chosen};
-		if (place == chosen)
+	for (std::size_t index = first; index < order_.size() && top + 1 + index - first < bottom; ++index) {
+		const auto row = static_cast<unsigned>(top + 1 + index - first);
+		const std::vector<report::Cell> &cells_of_row = refresh_->rows.rows[order_[index]];
+		const Look look = {Colour::plain, false, false, index == chosen};
+		if (index == chosen)
 			cells.line(row, 0, cells.columns(), U' ', look);
-		if (const auto number = number_of_row(refresh_->rows, of); has_number && number)
+		if (const auto number = number_of_row(refresh_->rows, cells_of_row); has_number && number)
 			cells.text(row, 0, fmt::format("{:>{}}", *number, left - 1), look);
-		cells.text(row, left, name_of_row(of), look, name_width);
-		const auto found = histories_.find(key_of_row(refresh_->rows, of));
+		cells.text(row, left, name_of_row(cells_of_row), look, name_width);
+		const auto found = histories_.find(key_of_row(refresh_->rows, cells_of_row));
 		const History *history = found == histories_.end() ? nullptr : &found->second;
 		at = left + name_width + 1;
 		for (const FigureColumn *column : shown) {
@@ -227,7 +227,7 @@ void Top::draw_rows(Cells &cells, unsigned top, unsigned bottom)
 				if (std::abs(change) >= 0.1)
 					cells.text(row, at, fmt::format("{:>+{}.1f}", change, column->width), look);
 			} else {
-				const std::string text = column->text(*refresh_, of);
+				const std::string text = column->text(*refresh_, cells_of_row);
 				cells.text(row, at, fmt::format("{:>{}}", text, column->width), look, column->width);
 			}
 			at += column->width + 1;
@@ -268,7 +268,7 @@ void Top::draw_stacks(Cells &cells, unsigned top, unsigned bottom) const
 		cells.text(top, 0, "No stacks are taken: monitor top --stacks", heading);
 		return;
 	}
-	constexpr unsigned numbers = 20; // columns before the stack
+	constexpr unsigned figures_width = 20; // columns before the stack
 	const bool is_current =
 	    stacks->process == levels_.back().wanted.followed && stacks->thread == levels_.back().wanted.thread;
 	if (const std::string note = stacks_note(*stacks); !note.empty() && top < bottom)
@@ -276,7 +276,7 @@ void Top::draw_stacks(Cells &cells, unsigned top, unsigned bottom) const
 	draw_parts(top, bottom, stacks->kinds.size(), [&](std::size_t part, unsigned begin, unsigned end) {
 		const NamedWindow::StackTotals &kind = stacks->kinds[part];
 		draw_table(cells, begin, end,
-			   is_current ? stacks_table(kind, cells.columns() - std::min(cells.columns(), numbers))
+			   is_current ? stacks_table(kind, cells.columns() - std::min(cells.columns(), figures_width))
 				      : report::Table(),
 			   is_current ? stacks_title(kind).c_str() : "Its stacks, with the next figures");
 	});

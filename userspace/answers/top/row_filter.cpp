@@ -17,10 +17,10 @@ namespace {
 
 using filter::Expression;
 
-constexpr const char *name_of_name = "name", *name_of_number = "pid", *name_of_thread = "tid";
+constexpr const char *key_name = "name", *key_pid = "pid", *key_tid = "tid";
 
 // The row's number in this column.
-std::optional<std::uint64_t> numbered(const report::Table &table, const RowCells &row, const std::string &key)
+std::optional<std::uint64_t> number_in(const report::Table &table, const RowCells &row, const std::string &key)
 {
 	return table.columns.size() > 2 && table.columns[2].key == key ? number_of_row(table, row) : std::nullopt;
 }
@@ -35,10 +35,10 @@ RowFilter::RowFilter(const std::string &untrusted_text, const std::vector<Figure
 
 report::Table RowFilter::rows(const Refresh &refresh) const
 {
-	report::Table taken{refresh.rows.columns, {}};
-	std::ranges::copy_if(refresh.rows.rows, std::back_inserter(taken.rows),
+	report::Table selected{refresh.rows.columns, {}};
+	std::ranges::copy_if(refresh.rows.rows, std::back_inserter(selected.rows),
 			     [&](const RowCells &row) { return takes(refresh, row); });
-	return taken;
+	return selected;
 }
 
 // The group `software` has a measurement `faults`, which is also the name of a figure.
@@ -54,31 +54,29 @@ const FigureColumn *RowFilter::column(const Expression &name) const
 void RowFilter::check(const Expression &comparison) const
 {
 	const std::string &name = comparison.children[0].text;
-	std::vector<std::string> all = {name_of_name, name_of_number, name_of_thread};
+	std::vector<std::string> all = {key_name, key_pid, key_tid};
 	for (const FigureColumn &column : columns_)
 		if (!column.name.empty())
 			all.push_back(column.name);
 	if (std::ranges::find(all, name) == all.end())
 		filter::refuse(comparison.children[0], fmt::format("a row has no {}; it has {}.{}", readable(name),
 								   fmt::join(all, ", "), suggestions(name, all)));
-	filter::check_constants(
-	    comparison, name == name_of_name, "a string or a number", [&](const Expression &constant) {
-		    if (constant.number.has_unit)
-			    filter::refuse(constant,
-					   fmt::format("{} is not a time: leave out the unit", readable(name)));
-	    });
+	filter::check_constants(comparison, name == key_name, "a string or a number", [&](const Expression &constant) {
+		if (constant.number.has_unit)
+			filter::refuse(constant, fmt::format("{} is not a time: leave out the unit", readable(name)));
+	});
 }
 
 bool RowFilter::takes(const Refresh &refresh, const RowCells &row) const
 {
 	return filter::holds(condition_, [&](const Expression &comparison) {
 		const Expression &name = comparison.children[0];
-		if (name.text == name_of_name)
+		if (name.text == key_name)
 			return filter::takes_value(comparison, std::optional(name_of_row(row)));
 		std::optional<double> value;
 		if (const FigureColumn *figure = column(name))
 			value = figure->value(refresh, row);
-		else if (const auto number = numbered(refresh.rows, row, name.text))
+		else if (const auto number = number_in(refresh.rows, row, name.text))
 			value = static_cast<double>(*number);
 		return filter::takes_value(comparison, value);
 	});

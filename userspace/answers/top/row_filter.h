@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Selects rows of `monitor top` by FDL: `top --rows 'cpu > 5 and name ~ "nginx*"'`, and the key \.
-// Names are those of figure_columns(), figures as shown: in percent, or per second; a name in backquotes prefers a
-// measurement. Invariant: takes() never treats an unknown figure as 0.
+// Names are those of figure_columns(), values as shown: in percent, or per second. A name in backquotes means the
+// measurement if a figure has the same name. Invariant: takes() never treats an unknown figure as 0.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ double percent(std::uint64_t part, std::uint64_t whole)
 	return whole ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-std::string where(const std::string &by)
+std::string taken_where(const std::string &by)
 {
 	if (by == "cpu")
 		return "on the CPU";
@@ -28,12 +28,12 @@ std::string where(const std::string &by)
 	return by == "fault" ? "at page faults" : "at other events";
 }
 
-std::string innermost_first(const NamedWindow::Stack &stack, bool is_short = false)
+std::string innermost_first(const NamedWindow::Stack &stack, bool omits_kernel = false)
 {
 	std::string text;
 	bool has_left_out = false;
 	for (std::size_t i = stack.frames.size(); i-- > 0;) {
-		const bool is_left_out = is_short && stack.in_kernel[i] && !text.empty();
+		const bool is_left_out = omits_kernel && stack.in_kernel[i] && !text.empty();
 		if (!is_left_out || !has_left_out)
 			text += (text.empty() ? "" : " < ") + (is_left_out ? "..." : printable(stack.frames[i]));
 		has_left_out = is_left_out;
@@ -41,7 +41,7 @@ std::string innermost_first(const NamedWindow::Stack &stack, bool is_short = fal
 	return text;
 }
 
-std::string within(const NamedWindow::Stack &stack, unsigned width)
+std::string fitted(const NamedWindow::Stack &stack, unsigned width)
 {
 	std::string text = innermost_first(stack);
 	return text.size() > width ? innermost_first(stack, true) : text;
@@ -51,7 +51,7 @@ std::string within(const NamedWindow::Stack &stack, unsigned width)
 
 std::string stacks_title(const NamedWindow::StackTotals &kind)
 {
-	return fmt::format("Stacks {}: {}", where(kind.by),
+	return fmt::format("Stacks {}: {}", taken_where(kind.by),
 			   kind.is_time ? report::duration_text(static_cast<double>(kind.total))
 					: fmt::format("{} {}", kind.total, kind.by == "cpu" ? "samples" : "taken"));
 }
@@ -65,7 +65,7 @@ report::Table stacks_table(const NamedWindow::StackTotals &kind, unsigned width)
 			  kind.is_time ? Unit::nanoseconds : Unit::count},
 			 {"stack", "stack, the innermost function first", Unit::text}};
 	for (const NamedWindow::Stack &stack : kind.stacks)
-		table.rows.push_back({percent(stack.value, kind.total), stack.value, within(stack, width)});
+		table.rows.push_back({percent(stack.value, kind.total), stack.value, fitted(stack, width)});
 	if (kind.other)
 		table.rows.push_back({percent(kind.other, kind.total), kind.other, "other"});
 	return table;

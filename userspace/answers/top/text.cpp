@@ -80,15 +80,15 @@ std::string refresh_text(const Refresh &refresh, const Status &status, std::size
 	const double wall_ns = static_cast<double>(refresh.end_ns - refresh.begin_ns), seconds = wall_ns / 1e9;
 	const MachineTotals &totals = refresh.totals;
 	const double all = static_cast<double>(totals.usage.cpu() + totals.idle);
-	const auto each = [&](bool is_recorded, std::uint64_t count) {
+	const auto rate = [&](bool is_recorded, std::uint64_t count) {
 		return is_recorded && seconds > 0 ? short_count(static_cast<double>(count) / seconds) : "-";
 	};
 	std::string text =
 	    fmt::format("{}, {:.1f} s: CPUs {:.1f} % busy; a second: {} switches, {} calls, {} faults; {} threads: {} "
 			"run, {} wait for a CPU{}\n",
 			time_text(refresh), seconds, all > 0 ? static_cast<double>(totals.usage.cpu()) / all * 100 : 0,
-			each(true, totals.switches), each(refresh.recorded.calls, totals.calls),
-			each(refresh.recorded.faults, totals.faults), totals.threads, totals.running, totals.ready,
+			rate(true, totals.switches), rate(refresh.recorded.calls, totals.calls),
+			rate(refresh.recorded.faults, totals.faults), totals.threads, totals.running, totals.ready,
 			totals.throttled ? fmt::format(", {} throttled", totals.throttled) : "");
 	report::Table rows = filter ? filter->rows(refresh) : refresh.rows;
 	const std::size_t hidden = refresh.rows.rows.size() - rows.rows.size();

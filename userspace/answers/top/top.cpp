@@ -31,16 +31,16 @@ Top::Top(RefreshSource source, std::string title, Wanted wanted, std::vector<Fig
       filter_(std::move(filter))
 {
 	levels_.push_back({std::move(wanted), ""});
-	want();
+	request_rows();
 }
 
-void Top::want()
+void Top::request_rows()
 {
 	Wanted &wanted = levels_.back().wanted;
 	wanted.followed = wanted.thread = 0;
-	const std::size_t place = selected();
-	if (details_ != Details::nothing && refresh_ && place < order_.size()) {
-		const std::vector<report::Cell> &row = refresh_->rows.rows[order_[place]];
+	const std::size_t index = selected();
+	if (details_ != Details::nothing && refresh_ && index < order_.size()) {
+		const std::vector<report::Cell> &row = refresh_->rows.rows[order_[index]];
 		const auto number = static_cast<std::int32_t>(number_of_row(refresh_->rows, row).value_or(0));
 		wanted.followed = wanted.process ? wanted.process : number;
 		wanted.thread = wanted.by == report::GroupBy::thread ? number : 0;
@@ -53,11 +53,11 @@ bool Top::tick()
 	const Status before = std::exchange(status_, source_.status());
 	const auto newest = source_.next(refresh_ ? refresh_->number : 0);
 	if (newest && !is_paused_)
-		take(newest);
+		set_refresh(newest);
 	return newest || before.lost != status_.lost;
 }
 
-void Top::take(std::shared_ptr<const Refresh> refresh)
+void Top::set_refresh(std::shared_ptr<const Refresh> refresh)
 {
 	const bool is_same = refresh_ && refresh_->wanted.by == refresh->wanted.by &&
 			     refresh_->wanted.process == refresh->wanted.process;
@@ -106,9 +106,9 @@ std::size_t Top::selected() const
 {
 	if (!refresh_ || selected_.empty())
 		return 0;
-	for (std::size_t place = 0; place < order_.size(); ++place)
-		if (key_of_row(refresh_->rows, refresh_->rows.rows[order_[place]]) == selected_)
-			return place;
+	for (std::size_t index = 0; index < order_.size(); ++index)
+		if (key_of_row(refresh_->rows, refresh_->rows.rows[order_[index]]) == selected_)
+			return index;
 	return 0;
 }
 
@@ -117,9 +117,9 @@ void Top::move(int by)
 	if (!refresh_ || order_.empty())
 		return;
 	const auto last = static_cast<int>(order_.size()) - 1;
-	const int place = std::clamp(static_cast<int>(selected()) + std::clamp(by, -last - 1, last + 1), 0, last);
-	selected_ = key_of_row(refresh_->rows, refresh_->rows.rows[order_[static_cast<std::size_t>(place)]]);
-	want();
+	const int index = std::clamp(static_cast<int>(selected()) + std::clamp(by, -last - 1, last + 1), 0, last);
+	selected_ = key_of_row(refresh_->rows, refresh_->rows.rows[order_[static_cast<std::size_t>(index)]]);
+	request_rows();
 }
 
 void Top::show(Level level)
@@ -127,23 +127,23 @@ void Top::show(Level level)
 	levels_.push_back(std::move(level));
 	selected_.clear();
 	searched_.clear();
-	want();
+	request_rows();
 }
 
 void Top::show(Details details)
 {
 	details_ = details;
-	want();
+	request_rows();
 }
 
-void Top::go_in()
+void Top::open_row()
 {
-	const std::size_t place = selected();
-	if (!refresh_ || place >= order_.size())
+	const std::size_t index = selected();
+	if (!refresh_ || index >= order_.size())
 		return;
 	if (refresh_->wanted.by != levels_.back().wanted.by)
 		return; // the new rows have not arrived yet
-	const std::vector<report::Cell> &row = refresh_->rows.rows[order_[place]];
+	const std::vector<report::Cell> &row = refresh_->rows.rows[order_[index]];
 	const std::string name = name_of_row(row);
 	Wanted wanted = levels_.back().wanted;
 	switch (wanted.by) {
@@ -164,7 +164,7 @@ void Top::go_in()
 	default:
 		details_ = details_ == Details::nothing ? Details::calls : details_;
 		selected_ = key_of_row(refresh_->rows, row);
-		want();
+		request_rows();
 	}
 }
 
@@ -191,7 +191,7 @@ bool Top::go_back()
 		return false;
 	levels_.pop_back();
 	selected_.clear();
-	want();
+	request_rows();
 	return true;
 }
 
@@ -209,7 +209,7 @@ void Top::search(std::string name)
 }
 
 // Enter: invalid input stays, with the reason.
-void Top::take_line()
+void Top::accept_line()
 {
 	if (typing_ == Typing::filter) {
 		try {
@@ -226,7 +226,7 @@ void Top::take_line()
 bool Top::press_in_line(const KeyPress &key)
 {
 	if (key.what == KeyPress::What::enter) {
-		take_line();
+		accept_line();
 		return true;
 	}
 	refusal_.clear();
@@ -239,19 +239,19 @@ bool Top::press_in_line(const KeyPress &key)
 	if (typing_ == Typing::name)
 		search(typed_);
 	if (key.what == KeyPress::What::escape)
-		take_line();
+		accept_line();
 	return true;
 }
 
 bool Top::press_character(char32_t character)
 {
-	const auto by = [this](report::GroupBy grouping) {
+	const auto group_by = [this](report::GroupBy grouping) {
 		levels_.resize(1);
 		levels_[0] = {{grouping, {}, {}, 0, 0, 0}, ""};
 		has_cpus_ = false;
 		details_ = Details::nothing;
 		selected_.clear();
-		want();
+		request_rows();
 	};
 	const auto sort = [this](std::size_t column) {
 		sorted_by_ = column % columns_.size();
@@ -275,17 +275,17 @@ bool Top::press_character(char32_t character)
 		start_typing(Typing::filter, filter_ ? filter_->text() : "");
 		return true;
 	case 'p':
-		by(report::GroupBy::process);
+		group_by(report::GroupBy::process);
 		return true;
 	case 't':
 	case 'H':
-		by(report::GroupBy::thread);
+		group_by(report::GroupBy::thread);
 		return true;
 	case 'c':
-		by(report::GroupBy::command);
+		group_by(report::GroupBy::command);
 		return true;
 	case 'g':
-		by(report::GroupBy::cgroup);
+		group_by(report::GroupBy::cgroup);
 		return true;
 	case 'u':
 		has_cpus_ = !has_cpus_;
@@ -336,14 +336,14 @@ bool Top::press(const KeyPress &key)
 		return true;
 	case KeyPress::What::home:
 		selected_.clear();
-		want();
+		request_rows();
 		return true;
 	case KeyPress::What::end:
 		move(static_cast<int>(order_.size()));
 		return true;
 	case KeyPress::What::enter:
 	case KeyPress::What::right:
-		go_in();
+		open_row();
 		return true;
 	case KeyPress::What::escape:
 	case KeyPress::What::left:

@@ -60,17 +60,17 @@ private:
 		std::uint64_t number = 0;  // of the last refresh with this row
 	};
 
-	void take(std::shared_ptr<const Refresh> refresh);
+	void set_refresh(std::shared_ptr<const Refresh> refresh);
 	void order_rows();
 	void show(Level level);
-	void want();
+	void request_rows();
 	void show(Details details);
-	void go_in();
+	void open_row();
 	bool go_back();
 	void move(int by);
 	bool press_character(char32_t character);
 	bool press_in_line(const terminal::KeyPress &key);
-	void take_line();
+	void accept_line();
 	void search(std::string name);
 	void start_typing(Typing what, std::string text);
 	std::size_t selected() const;
