@@ -30,17 +30,17 @@ using report::Unit;
 
 class CriticalPath final : public FoldReport {
 public:
-	explicit CriticalPath(Folded &of)
-	    : FoldReport(of),
-	      path_fold_(of.trace, of.info, of.fold, of.question.call.empty() && of.question.activity.empty()),
-	      stretches_(path_fold_.stretches()), paths_(stretches_, of.question.folded)
+	explicit CriticalPath(Folded &folded)
+	    : FoldReport(folded), path_fold_(folded.trace, folded.info, folded.fold,
+					     folded.question.call.empty() && folded.question.activity.empty()),
+	      stretches_(path_fold_.stretches()), paths_(stretches_, folded.question.folded)
 	{
-		path::expect_switches(of.info, of.fold.kinds());
-		if (!of.question.call.empty() || !of.question.activity.empty())
-			activities_.emplace(analyze::input_of(of.trace, of.info), of.fold,
-					    of.question.call.empty() ? ChosenActivities::Of::programs
-								     : ChosenActivities::Of::calls,
-					    of.question.call.empty() ? of.question.activity : of.question.call);
+		path::expect_switches(folded.info, folded.fold.kinds());
+		if (!folded.question.call.empty() || !folded.question.activity.empty())
+			activities_.emplace(
+			    analyze::input_of(folded.trace, folded.info), folded.fold,
+			    folded.question.call.empty() ? ChosenActivities::Of::programs : ChosenActivities::Of::calls,
+			    folded.question.call.empty() ? folded.question.activity : folded.question.call);
 		gets_events_ = true;
 	}
 
@@ -55,9 +55,9 @@ public:
 private:
 	void follow_activities();
 	void follow_thread();
-	bool is_bounded() const { return activities_ || of_.question.bounded; }
+	bool is_bounded() const { return activities_ || folded_.question.bounded; }
 	// Differences of converted sums, not converted differences, sum to the elapsed time exactly.
-	std::uint64_t ns(std::uint64_t ticks) const { return of_.clock.to_ns(ticks); }
+	std::uint64_t ns(std::uint64_t ticks) const { return folded_.clock.to_ns(ticks); }
 	std::string who_text(std::uint32_t who) const;
 	struct Row {
 		std::string what, who;
@@ -79,9 +79,9 @@ private:
 
 void CriticalPath::follow_thread()
 {
-	const path::SubjectChoice choice(path_fold_.fold(), of_.info, of_.question.selection, of_.fold.scope(),
-					 stretches_);
-	subject_ = choice.choose({of_.fold.window_begin(), of_.fold.window_end()});
+	const path::SubjectChoice choice(path_fold_.fold(), folded_.info, folded_.question.selection,
+					 folded_.fold.scope(), stretches_);
+	subject_ = choice.choose({folded_.fold.window_begin(), folded_.fold.window_end()});
 	if (is_bounded())
 		paths_.add_bounded(subject_.last, subject_.range, subject_.end);
 	else
@@ -91,7 +91,7 @@ void CriticalPath::follow_thread()
 // Those of the recorded command, if there is one and no others are selected.
 void CriticalPath::follow_activities()
 {
-	const bool of_command = of_.info.command_pid && of_.question.selection.threads.is_all();
+	const bool of_command = folded_.info.command_pid && folded_.question.selection.threads.is_all();
 	const auto all = activities_->finish(stretches_, of_command);
 	for (const ChosenActivities::ThreadRange &one : all)
 		paths_.add_bounded(one.thread, one.range, one.range.to);
@@ -101,21 +101,22 @@ void CriticalPath::follow_activities()
 void CriticalPath::finish()
 {
 	FoldReport::finish();
-	print_unknown_wakers(of_.info, of_.fold.kinds());
+	print_unknown_wakers(folded_.info, folded_.fold.kinds());
 	path_fold_.finish();
 	if (activities_)
 		follow_activities();
 	else
 		follow_thread();
 	parts_.emplace(stretches_, paths_,
-		       of_.question.by == "thread" ? path::Parts::Who::thread : path::Parts::Who::name);
-	path::fill(*parts_, of_.trace, of_.info, of_.fold.scope().range);
+		       folded_.question.by == "thread" ? path::Parts::Who::thread : path::Parts::Who::name);
+	path::fill(*parts_, folded_.trace, folded_.info, folded_.fold.scope().range);
 }
 
 std::string CriticalPath::who_text(std::uint32_t who) const
 {
 	const path::Names &names = stretches_.names();
-	return of_.question.by == "thread" ? path::thread_text(stretches_.threads()[who], ~0ull, names) : names[who];
+	return folded_.question.by == "thread" ? path::thread_text(stretches_.threads()[who], ~0ull, names)
+					       : names[who];
 }
 
 // The longest first. The differences between sums are rounded, not the times: they sum to the elapsed time exactly.
@@ -123,11 +124,11 @@ std::vector<CriticalPath::Row> CriticalPath::rows() const
 {
 	std::map<std::pair<std::string, std::string>, Row> sums; // what, who
 	for (const auto &[part, ticks] : parts_->ticks()) {
-		const std::string what = path::what_text(part, of_.fold.kinds(), stretches_.names());
+		const std::string what = path::what_text(part, folded_.fold.kinds(), stretches_.names());
 		const std::string who = who_text(part.who);
 		Row &row = sums.try_emplace({what, who}, Row{what, who}).first->second;
 		row.ticks += ticks;
-		row.is_unknown = path::is_unknown(part, of_.fold.kinds());
+		row.is_unknown = path::is_unknown(part, folded_.fold.kinds());
 	}
 	std::vector<Row> rows;
 	for (auto &[names, row] : sums)
@@ -143,9 +144,9 @@ std::vector<CriticalPath::Row> CriticalPath::rows() const
 
 Table CriticalPath::table()
 {
-	if (of_.question.csv && of_.question.links)
+	if (folded_.question.csv && folded_.question.links)
 		return links();
-	const bool is_text = of_.question.is_text();
+	const bool is_text = folded_.question.is_text();
 	const char *const what = is_text ? "who, and what it did or waited for" : "what it did or waited for";
 	const std::vector<report::Column> whats = {{"what", "what", Unit::text, 0, what},
 						   {"thread", "thread", Unit::text, 0, "who"}};
@@ -175,7 +176,7 @@ Table CriticalPath::links() const
 			 {"time_ns", "time", Unit::nanoseconds, 0, "how long"},
 			 {"thread", "thread", Unit::text, 0, "who"},
 			 {"what", "what", Unit::text, 0, "what it did or waited for"}};
-	const bool is_by_thread = of_.question.by == "thread";
+	const bool is_by_thread = folded_.question.by == "thread";
 	const auto &links = paths_.links();
 	std::uint64_t begin = links.front().begin, sum = 0;
 	for (std::size_t i = 0; i < links.size(); ++i) {
@@ -189,8 +190,8 @@ Table CriticalPath::links() const
 		table.rows.push_back({ns(link.begin - begin), ns(sum) - ns(before),
 				      path::thread_text(stretches_.threads()[link.thread],
 							is_by_thread ? ~0ull : link.begin, stretches_.names()),
-				      path::link_text(link, parts_->part_of(link, paths_.end_of(i)), of_.fold.kinds(),
-						      stretches_.names())});
+				      path::link_text(link, parts_->part_of(link, paths_.end_of(i)),
+						      folded_.fold.kinds(), stretches_.names())});
 	}
 	return table;
 }
@@ -218,11 +219,11 @@ std::string CriticalPath::above() const
 
 std::string CriticalPath::below() const
 {
-	if (!of_.question.links)
+	if (!folded_.question.links)
 		return "";
 	Table table = links();
-	const std::size_t hidden = of_.question.keep_rows(table);
-	return report::to_text(table, of_.question.width) + report::more_rows_text(hidden);
+	const std::size_t hidden = folded_.question.keep_rows(table);
+	return report::to_text(table, folded_.question.width) + report::more_rows_text(hidden);
 }
 
 std::string CriticalPath::members() const
@@ -232,7 +233,7 @@ std::string CriticalPath::members() const
 			: fmt::format("\"thread\": {},\n", json_text(subject_.name));
 	text += fmt::format("\"path\": \"{}\",\n\"elapsed_ns\": {},\n\"unknown_ns\": {},\n",
 			    is_bounded() ? "bounded" : "critical", ns(paths_.total()), unknown_ns());
-	return of_.question.links ? text + fmt::format("\"links\": {},\n", report::to_json(links())) : text;
+	return folded_.question.links ? text + fmt::format("\"links\": {},\n", report::to_json(links())) : text;
 }
 
 // A line: the sleeps with their calls from the outermost on, the thread, what it did.
@@ -240,14 +241,16 @@ std::string CriticalPath::folded()
 {
 	std::map<std::string, std::uint64_t> sums;
 	for (const auto &[part, ticks] : parts_->ticks()) {
-		std::string line = report::folded_frame(who_text(part.who)) + ";" +
-				   report::folded_frame(path::what_text(part, of_.fold.kinds(), stretches_.names()));
+		std::string line =
+		    report::folded_frame(who_text(part.who)) + ";" +
+		    report::folded_frame(path::what_text(part, folded_.fold.kinds(), stretches_.names()));
 		for (std::uint32_t index = part.sleep; index != 0; index = paths_.sleeps()[index].outer) {
 			const path::Sleep &sleep = paths_.sleeps()[index];
 			const path::ThreadStretches &of = stretches_.threads()[sleep.thread];
-			const std::uint32_t who = of_.question.by == "thread" ? sleep.thread : of.name_at(~0ull);
-			const std::string call =
-			    sleep.call == EDC_NO_SYSCALL ? "" : " in " + path::call_text(sleep.call, of_.fold.kinds());
+			const std::uint32_t who = folded_.question.by == "thread" ? sleep.thread : of.name_at(~0ull);
+			const std::string call = sleep.call == EDC_NO_SYSCALL
+						     ? ""
+						     : " in " + path::call_text(sleep.call, folded_.fold.kinds());
 			line.insert(0, report::folded_frame(who_text(who) + call) + ";");
 		}
 		sums[line] += ticks;

@@ -38,36 +38,37 @@ activities::Grouping grouping_of(const Question &question)
 
 class ActivitiesReport : public FoldReport {
 public:
-	explicit ActivitiesReport(Folded &of)
-	    : FoldReport(of, of.question.report->of_programs ? Counters::recorded : Counters::none),
-	      tracker_(analyze::input_of(of.trace, of.info), of.fold,
-		       {of.question.by == "argument", counters_.get(), of.question.report == &offcpu_report}),
-	      totals_(grouping_of(of.question), of.fold, tracker_, counters_.get()),
-	      is_of_programs_(of.question.report->of_programs)
+	explicit ActivitiesReport(Folded &folded)
+	    : FoldReport(folded, folded.question.report->of_programs ? Counters::recorded : Counters::none),
+	      tracker_(analyze::input_of(folded.trace, folded.info), folded.fold,
+		       {folded.question.by == "argument", counters_.get(), folded.question.report == &offcpu_report}),
+	      totals_(grouping_of(folded.question), folded.fold, tracker_, counters_.get()),
+	      is_of_programs_(folded.question.report->of_programs)
 	{
-		const std::string &by = of.question.by;
-		if (of.info.statistics && is_of_programs_ && (by == "thread" || by == "argument"))
+		const std::string &by = folded.question.by;
+		if (folded.info.statistics && is_of_programs_ && (by == "thread" || by == "argument"))
 			throw Error("this recording has statistics instead of events (--statistics), which have the "
 				    "activities of each process: use --by process or --by caller, not {}",
 				    by);
 		if (is_of_programs_ && tracker_.names().empty())
 			throw Error(
-			    of.info.has_partial()
+			    folded.info.has_partial()
 				? "the recording's --filter left out events of its activities (`monitor info` shows "
 				  "it), so they are not known; `monitor list` and `monitor stat` show those that it "
 				  "kept"
 				: "this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
 		tracker_.add(totals_);
-		of.fold.add(tracker_);
+		folded.fold.add(tracker_);
 		if (!is_of_programs_)
-			if (const std::string why =
-				report::why_no_states(of.info, of.fold.kinds(), is_of(ActivitySource::system_call));
+			if (const std::string why = report::why_no_states(folded.info, folded.fold.kinds(),
+									  is_of(ActivitySource::system_call));
 			    !why.empty())
 				throw Error(why);
-		const bool is_all = of.fold.is_whole() && of.fold.scope().cpus.empty() && !of.fold.scope().threads;
+		const bool is_all =
+		    folded.fold.is_whole() && folded.fold.scope().cpus.empty() && !folded.fold.scope().threads;
 		if (is_of_programs_ && is_all &&
-		    std::ranges::any_of(of.info.functions.chosen, &analyze::RecordedFunction::is_patched))
-			of.fold.add(patched_functions_.emplace(of.trace.description()));
+		    std::ranges::any_of(folded.info.functions.chosen, &analyze::RecordedFunction::is_patched))
+			folded.fold.add(patched_functions_.emplace(folded.trace.description()));
 	}
 
 	void finish() override
@@ -75,15 +76,15 @@ public:
 		tracker_.finish();
 		FoldReport::finish();
 		if (!is_of_programs_ && !is_of(ActivitySource::system_call))
-			print_unknown_wakers(of_.info, of_.fold.kinds());
+			print_unknown_wakers(folded_.info, folded_.fold.kinds());
 	}
 	report::Table table() override
 	{
 		report::Table table =
-		    report::activities_table(totals_, rows(), of_.clock, report::known_shares(of_.info),
+		    report::activities_table(totals_, rows(), folded_.clock, report::known_shares(folded_.info),
 					     counters_ ? &counters_->info() : nullptr);
 		measure(&table);
-		if (counters_ && of_.question.is_text())
+		if (counters_ && folded_.question.is_text())
 			how_ += report::how_counted_text(counters_->info(), table);
 		return shown(std::move(table));
 	}
@@ -94,9 +95,9 @@ public:
 	std::string below() const override
 	{
 		return is_of_programs_
-			   ? report::unpaired_text(totals_) + report::call_cost_text(of_.info) +
-				 report::left_out_text(of_.info, of_.clock) +
-				 (patched_functions_ ? report::patched_functions_text(*patched_functions_, of_.info)
+			   ? report::unpaired_text(totals_) + report::call_cost_text(folded_.info) +
+				 report::left_out_text(folded_.info, folded_.clock) +
+				 (patched_functions_ ? report::patched_functions_text(*patched_functions_, folded_.info)
 						     : "") +
 				 how_
 			   : "";
@@ -107,12 +108,12 @@ public:
 		if (is_of_programs_)
 			text += fmt::format("\"unpaired\": {},\n\"overlap\": {},\n", report::unpaired_json(totals_),
 					    totals_.uncertain());
-		if (is_of_programs_ && of_.info.functions.budget.percent)
-			text +=
-			    fmt::format("\"left_out_by_budget\": {},\n", report::left_out_json(of_.info, of_.clock));
+		if (is_of_programs_ && folded_.info.functions.budget.percent)
+			text += fmt::format("\"left_out_by_budget\": {},\n",
+					    report::left_out_json(folded_.info, folded_.clock));
 		if (patched_functions_)
 			text += fmt::format("\"patches\": {},\n",
-					    report::patched_functions_json(*patched_functions_, of_.info));
+					    report::patched_functions_json(*patched_functions_, folded_.info));
 		return text + FoldReport::members();
 	}
 
@@ -125,27 +126,27 @@ private:
 		using Of = report::ShownRows::Of;
 		if (is_of_programs_)
 			return totals_.rows();
-		shown_.of = shown_of(of_.question, of_.info);
+		shown_.of = shown_of(folded_.question, folded_.info);
 		if (shown_.of != Of::command) {
 			std::vector<activities::TotalsRow> rows = totals_.rows();
-			if (shown_.of == Of::all && of_.info.command_pid == 0 && of_.question.is_text())
+			if (shown_.of == Of::all && folded_.info.command_pid == 0 && folded_.question.is_text())
 				std::stable_partition(rows.begin(), rows.end(), [&](const activities::TotalsRow &row) {
 					return !says_little(row);
 				});
 			return rows;
 		}
 		for (const activities::TotalsRow &row : totals_.rows(activities::Whose::others))
-			shown_.amount += of_.clock.to_ns(row.total.ticks);
+			shown_.amount += folded_.clock.to_ns(row.total.ticks);
 		std::vector<activities::TotalsRow> rows = totals_.rows(activities::Whose::command);
 		shown_.others = totals_.rows().size() - rows.size(); // one may be of both
 		return rows;
 	}
-	// Whether to hide the row: the recorder's, or a thread's that slept nearly all the time at a stretch.
+	// Whether the row says little: the recorder's, or a thread's single sleep of nearly all the time.
 	bool says_little(const activities::TotalsRow &row) const
 	{
-		const auto recorder = static_cast<std::int32_t>(of_.info.recorder.pid);
+		const auto recorder = static_cast<std::int32_t>(folded_.info.recorder.pid);
 		const bool is_recorder = row.of && recorder && (row.of->tgid == recorder || row.of->parent == recorder);
-		const std::uint64_t window = of_.fold.window_end() - of_.fold.window_begin();
+		const std::uint64_t window = folded_.fold.window_end() - folded_.fold.window_begin();
 		return is_recorder || (totals_.grouping().source == activities::ActivitySource::blocked && row.of &&
 				       row.max >= window - window / 10);
 	}

@@ -14,8 +14,8 @@
 namespace monitor::reports {
 namespace {
 
-// Sorts the tables that have the column; if none has, throws the last one's Error.
-void arrange(std::vector<report::Table> &tables, const Question &question)
+// Sorts the tables that have the column of --sort, and keeps --top rows. Throws Error: none has it.
+void sort_and_cut(std::vector<report::Table> &tables, const Question &question)
 {
 	bool is_sorted = question.sort.empty();
 	for (report::Table &table : tables) {
@@ -67,7 +67,7 @@ std::vector<plot::Chart> charts_of(const Question &question, std::vector<report:
 	if (!question.plot.is_asked())
 		return {};
 	if (question.by != "time")
-		arrange(tables, question);
+		sort_and_cut(tables, question);
 	std::vector<plot::Chart> charts;
 	for (const report::Table &table : tables) {
 		const bool has_column = std::ranges::any_of(table.columns, [&](const report::Column &column) {
@@ -109,7 +109,7 @@ Answer answer_of_counts(const Question &question, trace::Trace &trace)
 	std::vector<report::Table> tables = tables_of(question, trace, info);
 	Answer answer;
 	answer.charts = charts_of(question, tables, trace, info);
-	arrange(tables, question);
+	sort_and_cut(tables, question);
 	answer.notes = (info.times.empty() ? "" : report::times_notes(info)) + report::counted_text(info);
 	if (question.json) {
 		answer.text = json_of(tables, question, trace, info);

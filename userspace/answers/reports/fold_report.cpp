@@ -67,26 +67,26 @@ std::vector<plot::Chart> charts_of(const Question &question, const report::Table
 	return {plot::chart_of(table, choice)};
 }
 
-std::string text_of(const Folded &of, const FoldReport &report, const report::Table &table, std::size_t hidden,
+std::string text_of(const Folded &folded, const FoldReport &report, const report::Table &table, std::size_t hidden,
 		    const report::Summary &summary, const std::vector<plot::Chart> &charts)
 {
-	const Question &question = of.question;
+	const Question &question = folded.question;
 	const std::string below = report.below();
 	const std::string rest =
 	    report::more_rows_text(hidden) + (summary.shown_rows ? report::others_text(*summary.shown_rows) : "");
-	return head_text(of.info, summary.wall_ns) + "\n" + loss_warning(summary) + report.above() +
+	return head_text(folded.info, summary.wall_ns) + "\n" + loss_warning(summary) + report.above() +
 	       (question.plot.in_text ? plot::to_text(charts, question.look) + rest : question.text_of(table, rest)) +
-	       (below.empty() ? "" : "\n") + below + (report.shows_cpus() ? "\n" + question.text_of(of.cpus) : "") +
-	       "\n" + report::damage_text(of.trace.problems().total()) + report::summary_text(summary) + "\n";
+	       (below.empty() ? "" : "\n") + below + (report.shows_cpus() ? "\n" + question.text_of(folded.cpus) : "") +
+	       "\n" + report::damage_text(folded.trace.problems().total()) + report::summary_text(summary) + "\n";
 }
 
-std::string json_of(const Folded &of, const FoldReport &report, const report::Table &table,
+std::string json_of(const Folded &folded, const FoldReport &report, const report::Table &table,
 		    const report::Summary &summary)
 {
-	const std::string &name = of.question.trace;
+	const std::string &name = folded.question.trace;
 	const std::string trace = name.empty() ? "" : fmt::format("\"trace\": {},\n", json_text(name));
 	return fmt::format("{{{}\"rows\": {},\n{}\"cpus\": {},\n\"summary\": {}}}\n", trace, report::to_json(table),
-			   report.members(), report::to_json(of.cpus), report::summary_json(summary));
+			   report.members(), report::to_json(folded.cpus), report::summary_json(summary));
 }
 
 void set_csv(Answer &answer, const Question &question, report::Table table)
@@ -104,21 +104,22 @@ void set_csv(Answer &answer, const Question &question, report::Table table)
 
 } // namespace
 
-FoldReport::FoldReport(Folded &of, Counters counters) : of_(of)
+FoldReport::FoldReport(Folded &folded, Counters counters) : folded_(folded)
 {
-	if (counters == Counters::needed && !of.info.counters)
+	if (counters == Counters::needed && !folded.info.counters)
 		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
-	if (counters == Counters::none || !of.info.counters)
+	if (counters == Counters::none || !folded.info.counters)
 		return;
-	counters_ = std::make_unique<analyze::CounterFold>(of.trace.description(), *of.info.counters,
-							   of.trace.begin_time(), of.every_ticks, of.fold.scope());
-	of.fold.add(*counters_);
+	counters_ =
+	    std::make_unique<analyze::CounterFold>(folded.trace.description(), *folded.info.counters,
+						   folded.trace.begin_time(), folded.every_ticks, folded.fold.scope());
+	folded.fold.add(*counters_);
 }
 
 void FoldReport::finish()
 {
 	if (counters_)
-		counters_->finish(of_.fold);
+		counters_->finish(folded_.fold);
 }
 
 void FoldReport::measure(const report::Table *table)
@@ -126,28 +127,28 @@ void FoldReport::measure(const report::Table *table)
 	if (!counters_)
 		return;
 	constexpr std::uint64_t max_parts = 100'000;
-	if (of_.every_ticks && counters_->parts().size() > max_parts)
+	if (folded_.every_ticks && counters_->parts().size() > max_parts)
 		throw Error("--every would make too many rows: use a longer time");
-	measured_ =
-	    report::measurements_table(*counters_, of_.fold, of_.clock, {of_.options.grouping, of_.every_ticks});
-	const report::Table &of = table ? *table : measured_;
-	how_ = of_.question.is_text() ? report::provenance_text(counters_->info(), of)
-				      : report::provenance_json(counters_->info(), of);
-	if (of_.question.is_text() && of_.every_ticks && counters_->reaching_back())
+	measured_ = report::measurements_table(*counters_, folded_.fold, folded_.clock,
+					       {folded_.options.grouping, folded_.every_ticks});
+	const report::Table &counted = table ? *table : measured_;
+	how_ = folded_.question.is_text() ? report::provenance_text(counters_->info(), counted)
+					  : report::provenance_json(counters_->info(), counted);
+	if (folded_.question.is_text() && folded_.every_ticks && counters_->reaching_back())
 		how_ += fmt::format("{} readings cover a longer time than --every and are shown where they were made; "
 				    "record with --every\n",
 				    counters_->reaching_back());
-	if (of_.question.is_text())
+	if (folded_.question.is_text())
 		how_ += report::uncounted_text(*counters_);
 }
 
 report::Table FoldReport::shown(report::Table table) const
 {
-	if (!counters_ || !of_.question.is_text())
+	if (!counters_ || !folded_.question.is_text())
 		return table;
 	table = report::without_exact(table);
-	if (of_.every_ticks)
-		show_times(table, of_.question, of_.trace);
+	if (folded_.every_ticks)
+		show_times(table, folded_.question, folded_.trace);
 	return table;
 }
 
@@ -244,19 +245,20 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	expect_fold(question, info);
 	const trace::Clock &clock = trace.description().clock;
-	Folded of{question,
-		  trace,
-		  info,
-		  clock,
-		  question.every.empty() ? 0 : clock.to_ticks(parse_duration(question.every, "--every")),
-		  analyze::ThreadFold(trace, info, question.selection.scope(trace, info))};
-	if (trace.is_generic_ctf() && !trace.is_empty() && !of.fold.kinds().has(analyze::EventMeaning::sched_switch))
+	Folded folded{question,
+		      trace,
+		      info,
+		      clock,
+		      question.every.empty() ? 0 : clock.to_ticks(parse_duration(question.every, "--every")),
+		      analyze::ThreadFold(trace, info, question.selection.scope(trace, info))};
+	if (trace.is_generic_ctf() && !trace.is_empty() &&
+	    !folded.fold.kinds().has(analyze::EventMeaning::sched_switch))
 		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
 			    "monitor info counts its events, monitor list prints them");
 	analyze::ClockBound bound(trace.description(), info);
-	const std::unique_ptr<FoldReport> report = make(of);
+	const std::unique_ptr<FoldReport> report = make(folded);
 	const bool gets_events = report->gets_events();
-	const trace::Losses losses = analyze::feed(trace, of.fold, [&](const trace::Event &event) {
+	const trace::Losses losses = analyze::feed(trace, folded.fold, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())
 			bound.event(event);
 		else if (gets_events)
@@ -274,29 +276,29 @@ Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport 
 		print_others();
 		return answer;
 	}
-	of.options = usage_options(question, trace, info, of.fold);
-	of.cpus = report::cpu_table(of.fold, clock, info, of.options.recorded);
+	folded.options = usage_options(question, trace, info, folded.fold);
+	folded.cpus = report::cpu_table(folded.fold, clock, info, folded.options.recorded);
 	report::Table table = report->table();
 	print_filter_notes(trace, info, question.report->of_programs);
 	question.sort_rows(table);
-	if ((table.rows.empty() || of.cpus.rows.empty()) && !question.selection.is_all())
+	if ((table.rows.empty() || folded.cpus.rows.empty()) && !question.selection.is_all())
 		print_note("monitor: nothing in this trace matches the options\n");
 	answer.charts = charts_of(question, table);
 	const std::size_t hidden = question.keep_rows(table);
-	report::Summary summary = report::summarize(trace, info, bound, of.fold, losses);
+	report::Summary summary = report::summarize(trace, info, bound, folded.fold, losses);
 	summary.shown_rows = report->shown_rows();
-	summary.window = report::window_of(of.fold, trace, question.selection.time_text(trace));
+	summary.window = report::window_of(folded.fold, trace, question.selection.time_text(trace));
 	if (question.csv)
 		print_others();
 	if (!answer.charts.empty())
 		answer.notes = loss_warning(summary) + "\n" + report::damage_text(trace.problems().total()) +
 			       report::summary_text(summary);
 	if (question.json)
-		answer.text = json_of(of, *report, table, summary);
+		answer.text = json_of(folded, *report, table, summary);
 	else if (question.csv)
 		set_csv(answer, question, std::move(table));
 	else
-		answer.text = text_of(of, *report, table, hidden, summary, answer.charts);
+		answer.text = text_of(folded, *report, table, hidden, summary, answer.charts);
 	return answer;
 }
 

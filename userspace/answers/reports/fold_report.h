@@ -36,7 +36,7 @@ class FoldReport {
 public:
 	enum class Counters { none, recorded, needed }; // of record -m: left out; if recorded; required
 
-	explicit FoldReport(Folded &of, Counters counters = Counters::none);
+	explicit FoldReport(Folded &folded, Counters counters = Counters::none);
 	virtual ~FoldReport() = default;
 	FoldReport(const FoldReport &) = delete;
 
@@ -59,7 +59,7 @@ protected:
 	// In text, removes counting columns that are 100 everywhere.
 	report::Table shown(report::Table table) const;
 
-	Folded &of_;
+	Folded &folded_;
 	std::unique_ptr<analyze::CounterFold> counters_; // null: none
 	report::Table measured_;
 	std::string how_; // text, or JSON
@@ -77,12 +77,13 @@ report::UsageOptions usage_options(const Question &question, const trace::Trace 
 // "command: make -j8 (its processes are marked *), 2.3 s recorded on HOST"
 std::string head_text(const analyze::RecordingInfo &info, double wall_ns);
 
-using MakeReport = std::unique_ptr<FoldReport> (*)(Folded &of);
+using MakeReport = std::unique_ptr<FoldReport> (*)(Folded &folded);
 Answer answer_by_fold(const Question &question, trace::Trace &trace, MakeReport make);
 template <class Made> Answer answer_with(const Question &question, trace::Trace &trace)
 {
-	return answer_by_fold(question, trace,
-			      [](Folded &of) -> std::unique_ptr<FoldReport> { return std::make_unique<Made>(of); });
+	return answer_by_fold(question, trace, [](Folded &folded) -> std::unique_ptr<FoldReport> {
+		return std::make_unique<Made>(folded);
+	});
 }
 
 } // namespace monitor::reports

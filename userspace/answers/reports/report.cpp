@@ -42,12 +42,14 @@ std::string why_not_by(const Question &question, std::span<const Report *const> 
 {
 	const Report &report = *question.report;
 	const std::string &by = question.by;
-	const auto groups_so = [&](const Report *other) { return std::ranges::find(other->by, by) != other->by.end(); };
+	const auto has_grouping = [&](const Report *other) {
+		return std::ranges::find(other->by, by) != other->by.end();
+	};
 	if (report.by.empty())
 		return fmt::format("the report {} has rows of its own: leave out --by", report.name);
-	if (groups_so(&report))
+	if (has_grouping(&report))
 		return "";
-	const auto other = std::ranges::find_if(all, groups_so);
+	const auto other = std::ranges::find_if(all, has_grouping);
 	if (std::ranges::find(usual_groupings, by) == usual_groupings.end() && other != all.end())
 		return fmt::format("--by {} needs the report {}", by, (*other)->name);
 	return fmt::format("{} can be grouped by {} or {}, not by {}", report.name,
@@ -112,8 +114,8 @@ std::string why_unfit(Question &question, std::size_t traces, std::span<const Re
 					   "request have in common, such as --key request"},
 	    {of_requests && is_drawn, "the report requests is not drawn: leave out --plot and --svg"},
 	};
-	for (const auto &[is_so, sentence] : unfit)
-		if (is_so)
+	for (const auto &[is_unfit, sentence] : unfit)
+		if (is_unfit)
 			return sentence;
 	question.by_is_chosen = !q.by.empty();
 	if (question.by_is_chosen)

@@ -30,9 +30,9 @@ struct Report {
 	const char *name;
 	const char *line;            // for `help`
 	std::vector<std::string> by; // its groupings, the default first; empty: it has its own rows
-	bool in_statistics;          // it works on statistics, or reports itself what is missing
+	bool in_statistics;          // applies to record --statistics, too, perhaps with an error of its own
 	Answer (*answer)(const Question &question, trace::Trace &trace); // throws Error
-	bool of_programs = false;                                        // also for programs' own events only
+	bool of_programs = false;                                        // of programs' own events: needs no others
 	bool of_all = false; // of all traces together, read as one on a common clock
 	bool of_one = false; // of one recording: several have no answer
 };
@@ -56,7 +56,7 @@ struct Question {
 
 	bool is_text() const { return !json && !csv; }
 	// The index of --by among the report's groupings; an enumeration has the same order.
-	template <class By> By place() const
+	template <class By> By grouping_index() const
 	{
 		return static_cast<By>(std::ranges::find(report->by, by) - report->by.begin());
 	}

@@ -13,26 +13,26 @@ namespace {
 
 class SamplesReport : public FoldReport {
 public:
-	explicit SamplesReport(Folded &of) : FoldReport(of), fold_(of.fold) { of.fold.add(fold_); }
+	explicit SamplesReport(Folded &folded) : FoldReport(folded), fold_(folded.fold) { folded.fold.add(fold_); }
 
 	void finish() override
 	{
 		fold_.finish();
-		if (fold_.rounds() == 0 && of_.question.selection.is_all())
+		if (fold_.rounds() == 0 && folded_.question.selection.is_all())
 			throw Error(
 			    "this recording has no samples of what the CPUs were doing: record with --sample-every");
 	}
 	report::Table table() override
 	{
-		return of_.question.idle ? report::idle_table(fold_, of_.fold) : report::samples_table(fold_);
+		return folded_.question.idle ? report::idle_table(fold_, folded_.fold) : report::samples_table(fold_);
 	}
 	std::string below() const override
 	{
-		return report::samples_text(fold_, of_.clock) + (of_.question.idle ? report::idle_text() : "");
+		return report::samples_text(fold_, folded_.clock) + (folded_.question.idle ? report::idle_text() : "");
 	}
 	std::string members() const override
 	{
-		return fmt::format("\"samples\": {},\n", report::samples_json(fold_, of_.clock));
+		return fmt::format("\"samples\": {},\n", report::samples_json(fold_, folded_.clock));
 	}
 
 private:

@@ -9,20 +9,20 @@ namespace {
 
 class SegmentsReport : public FoldReport {
 public:
-	explicit SegmentsReport(Folded &of)
-	    : FoldReport(of, Counters::needed),
-	      fold_(of.question.place<analyze::SegmentBy>(), of.trace.description(), of.fold, *counters_)
+	explicit SegmentsReport(Folded &folded)
+	    : FoldReport(folded, Counters::needed), fold_(folded.question.grouping_index<analyze::SegmentBy>(),
+							  folded.trace.description(), folded.fold, *counters_)
 	{
-		of.fold.add(fold_);
+		folded.fold.add(fold_);
 	}
 
 	report::Table table() override
 	{
-		report::Table table = report::segments_table(fold_, counters_->info(), of_.clock);
+		report::Table table = report::segments_table(fold_, counters_->info(), folded_.clock);
 		measure(&table);
 		return shown(std::move(table));
 	}
-	std::string below() const override { return report::segments_text(fold_, of_.info) + how_; }
+	std::string below() const override { return report::segments_text(fold_, folded_.info) + how_; }
 
 private:
 	analyze::SegmentFold fold_;

@@ -27,37 +27,41 @@ symbols::SymbolOptions symbol_options(const Question &question)
 
 class StacksReport : public FoldReport {
 public:
-	explicit StacksReport(Folded &of) : FoldReport(of) { of.fold.add(fold_); }
+	explicit StacksReport(Folded &folded) : FoldReport(folded) { folded.fold.add(fold_); }
 
 	void finish() override
 	{
-		const analyze::RecordingInfo &info = of_.info;
+		const analyze::RecordingInfo &info = folded_.info;
 		if (!fold_.any())
 			throw Error(
 			    info.filter.expression.empty() || !info.attached("stack_sample")
 				? "this recording has no stacks: record with --stacks"
 				: "this recording has no stacks: its --filter kept no event that one is taken at");
-		by_ = stacks_by(of_.question.by_is_chosen ? of_.question.by : "", info);
-		stacks_.emplace(of_.trace.directory(), of_.clock, info, of_.fold, fold_, symbol_options(of_.question));
-		shown_.of = shown_of(of_.question, info);
+		by_ = stacks_by(folded_.question.by_is_chosen ? folded_.question.by : "", info);
+		stacks_.emplace(folded_.trace.directory(), folded_.clock, info, folded_.fold, fold_,
+				symbol_options(folded_.question));
+		shown_.of = shown_of(folded_.question, info);
 		if (shown_.of == report::ShownRows::Of::command)
 			stacks_->show_command();
 		tree_ = &stacks_->tree(by_);
 		shown_.is_time = report::is_time(by_);
-		shown_.amount = shown_.is_time ? of_.clock.to_ns(stacks_->others(by_)) : stacks_->others(by_);
+		shown_.amount = shown_.is_time ? folded_.clock.to_ns(stacks_->others(by_)) : stacks_->others(by_);
 		print_missing(stacks_->symbolizer());
 	}
-	std::string folded() override { return report::folded_text(report::profile_of(*tree_, of_.clock, by_, "")); }
-	report::Table table() override { return report::stacks_table(*tree_, of_.clock, by_); }
+	std::string folded() override
+	{
+		return report::folded_text(report::profile_of(*tree_, folded_.clock, by_, ""));
+	}
+	report::Table table() override { return report::stacks_table(*tree_, folded_.clock, by_); }
 	std::string below() const override
 	{
-		return report::calls_text(*tree_, of_.clock, by_, min_share, of_.question.width) +
-		       report::stacks_text(*tree_, of_.info, by_);
+		return report::calls_text(*tree_, folded_.clock, by_, min_share, folded_.question.width) +
+		       report::stacks_text(*tree_, folded_.info, by_);
 	}
 	std::optional<report::ShownRows> shown_rows() const override { return shown_; }
 	std::string members() const override
 	{
-		return fmt::format("\"stacks\": {},\n", report::stacks_json(*tree_, of_.clock, of_.info, by_));
+		return fmt::format("\"stacks\": {},\n", report::stacks_json(*tree_, folded_.clock, folded_.info, by_));
 	}
 
 private:
@@ -68,27 +72,29 @@ private:
 	report::ShownRows shown_;
 };
 
-std::string title_of(const FoldedStacks &of)
+std::string title_of(const FoldedStacks &folded)
 {
-	const trace::TimeRange window = analyze::window_of(of.trace, of.info);
-	const auto ns = static_cast<double>(of.clock().to_ns(window.to - window.from));
-	return fmt::format("{}, {} recorded on {}", of.info.command.empty() ? "the machine" : of.info.short_command(),
-			   report::duration_text(ns), of.info.host.empty() ? "?" : of.info.host);
+	const trace::TimeRange window = analyze::window_of(folded.trace, folded.info);
+	const auto ns = static_cast<double>(folded.clock().to_ns(window.to - window.from));
+	return fmt::format("{}, {} recorded on {}",
+			   folded.info.command.empty() ? "the machine" : folded.info.short_command(),
+			   report::duration_text(ns), folded.info.host.empty() ? "?" : folded.info.host);
 }
 
-void add_notes(const FoldedStacks &of, std::vector<std::string> &notes)
+void add_notes(const FoldedStacks &folded, std::vector<std::string> &notes)
 {
-	if (!of.trace.problems().empty())
+	if (!folded.trace.problems().empty())
 		notes.push_back(fmt::format("{} packets of {} are damaged and were left out",
-					    of.trace.problems().total(), of.trace.directory()));
-	if (const auto lost = of.losses.total_lost(); lost && *lost)
-		notes.push_back(fmt::format("{} events of {} were lost", *lost, of.trace.directory()));
+					    folded.trace.problems().total(), folded.trace.directory()));
+	if (const auto lost = folded.losses.total_lost(); lost && *lost)
+		notes.push_back(fmt::format("{} events of {} were lost", *lost, folded.trace.directory()));
 }
 
 // Without stacks of wakers, waits are shown only on request, as they add little to offcpu.
-bool is_worth_showing(report::StackBy by, const FoldedStacks &of, bool is_chosen)
+bool is_worth_showing(report::StackBy by, const FoldedStacks &folded, bool is_chosen)
 {
-	return of.stacks->tree(by).total() > 0 && (by != report::StackBy::wait || is_chosen || of.fold.has_wakers());
+	return folded.stacks->tree(by).total() > 0 &&
+	       (by != report::StackBy::wait || is_chosen || folded.fold.has_wakers());
 }
 
 } // namespace

@@ -136,42 +136,43 @@ private:
 std::vector<report::FiringRow> rows_of(const Question &question, trace::Trace &trace,
 				       const analyze::RecordingInfo &info)
 {
-	const trace::TimeRange asked = question.selection.range(trace, {0, trace.end_time()});
+	const trace::TimeRange range = question.selection.range(trace, {0, trace.end_time()});
 	const trace::EventSelection selected = question.selection.events(trace);
 	trigger::RecordedFirings recorded(trace);
 	trace::Threads threads(trace);
 	LastEvents last;
 	SamplesOfFirings samples(trace.description());
-	std::optional<ProgramCauses> of_programs;
-	if (std::ranges::any_of(info.triggers, [](const auto &trigger) { return trigger.by_programs > 0; }))
-		of_programs.emplace(trace);
+	std::optional<ProgramCauses> program_causes;
+	if (std::ranges::any_of(info.triggers, [](const auto &each) { return each.by_programs > 0; }))
+		program_causes.emplace(trace);
 	std::vector<report::FiringRow> rows;
 	std::size_t known = 0;
 	trace::merge(
-	    trace, {0, asked.to},
+	    trace, {0, range.to},
 	    [&](const trace::Event &event) {
 		    const std::int64_t running = threads.before(event);
 		    recorded.event(event);
 		    samples.note(event);
-		    if (of_programs)
-			    of_programs->note(event, running);
+		    if (program_causes)
+			    program_causes->note(event, running);
 		    if (recorded.firings().size() == known) {
 			    last.note(event);
 		    } else {
 			    ++known;
 			    trigger::Fired fired = recorded.firings().back();
 			    std::string cause = last.cause_of(event, fired.cause);
-			    if (of_programs && cause.empty())
-				    std::tie(cause, fired.cpu) = of_programs->cause_of(fired);
+			    if (program_causes && cause.empty())
+				    std::tie(cause, fired.cpu) = program_causes->cause_of(fired);
 			    const auto *thread = threads.name(fired.tid, event.stream->machine);
-			    const auto *of =
+			    const auto *trigger =
 				fired.trigger < info.triggers.size() ? &info.triggers[fired.trigger] : nullptr;
-			    if (of && of->samples)
+			    if (trigger && trigger->samples)
 				    samples.fired(rows.size());
-			    if (event.time >= asked.from && selected.includes(event, running))
+			    if (event.time >= range.from && selected.includes(event, running))
 				    rows.push_back({fired, recorded.name(fired.trigger),
 						    thread ? std::string(thread->view()) : "", cause,
-						    of && !of->key.empty(), of ? of->mark : "", std::nullopt});
+						    trigger && !trigger->key.empty(), trigger ? trigger->mark : "",
+						    std::nullopt});
 		    }
 		    threads.after(event);
 	    },

@@ -17,28 +17,29 @@ namespace {
 
 class CpuReport : public FoldReport {
 public:
-	explicit CpuReport(Folded &of) : FoldReport(of, Counters::recorded) {}
+	explicit CpuReport(Folded &folded) : FoldReport(folded, Counters::recorded) {}
 
 	report::Table table() override
 	{
 		measure();
-		return shown(of_.is_by_cpu() ? of_.cpus : report::usage_table(of_.fold, of_.clock, of_.options));
+		return shown(folded_.is_by_cpu() ? folded_.cpus
+						 : report::usage_table(folded_.fold, folded_.clock, folded_.options));
 	}
 	std::string below() const override
 	{
 		report::Table ratios = shown(measured_);
-		const std::size_t hidden = of_.question.keep_rows(ratios);
-		return (counters_ ? of_.question.text_of(ratios) : "") +
+		const std::size_t hidden = folded_.question.keep_rows(ratios);
+		return (counters_ ? folded_.question.text_of(ratios) : "") +
 		       (hidden ? fmt::format("... and {} more; the report ratios with --top 0 shows all\n", hidden)
 			       : "") +
 		       how_;
 	}
-	bool shows_cpus() const override { return !of_.is_by_cpu() && !of_.fold.scope().threads; }
+	bool shows_cpus() const override { return !folded_.is_by_cpu() && !folded_.fold.scope().threads; }
 };
 
 class RatiosReport : public FoldReport {
 public:
-	explicit RatiosReport(Folded &of) : FoldReport(of, Counters::needed) {}
+	explicit RatiosReport(Folded &folded) : FoldReport(folded, Counters::needed) {}
 
 	report::Table table() override
 	{
