@@ -359,10 +359,10 @@ TEST_CASE("diff: calls and modes are all of a thread's CPU time, as the fold has
 		fold.add(static_cast<analyze::TimeObserver &>(times));
 		analyze::feed(trace, fold);
 		for (const analyze::Thread &thread : fold.threads()) {
-			const diff::CallTimes::OfThread *of = times.find(thread);
+			const diff::CallTimes::ThreadTimes *of = times.find(thread);
 			if (!of || thread.tid == 0)
 				continue;
-			std::uint64_t kernel = of->faults.kernel, path = of->faults.path + of->open_path, slept = 0;
+			std::uint64_t kernel = of->faults.kernel, path = of->faults.path + of->pending_path, slept = 0;
 			for (const auto &[number, part] : of->calls) {
 				kernel += part.kernel;
 				path += part.path;
@@ -399,7 +399,7 @@ TEST_CASE("diff: who ended a sleep is not told apart where not all recordings kn
 		analyze::feed(trace, fold);
 		const auto thread = std::ranges::find(fold.threads(), 7, &analyze::Thread::tid);
 		REQUIRE(thread != fold.threads().end());
-		const diff::CallTimes::OfThread *of = times.find(*thread);
+		const diff::CallTimes::ThreadTimes *of = times.find(*thread);
 		REQUIRE(of);
 		REQUIRE(of->sleeps.size() == 1);
 		using EndedBy = diff::CallTimes::EndedBy;

@@ -33,9 +33,9 @@ void CallTimes::spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t
 	const bool in_call = thread.ring == Ring::system_call && thread.syscall != EDC_NO_SYSCALL;
 	if (!in_call && thread.ring != Ring::fault)
 		return;
-	OfThread &of = threads_[&thread];
-	OfCall &part = in_call ? of.calls[thread.syscall] : of.faults;
-	part.path += std::exchange(of.open_path, 0);
+	ThreadTimes &times = threads_[&thread];
+	CallTime &part = in_call ? times.calls[thread.syscall] : times.faults;
+	part.path += std::exchange(times.pending_path, 0);
 	if (mode == Mode::kernel)
 		part.kernel += to - from;
 }
@@ -44,11 +44,11 @@ void CallTimes::moved(const analyze::Cpu &cpu, Mode from, Mode to, std::uint64_t
 {
 	if (!cpu.current || cpu.current->tid == 0 || to != Mode::unattributed)
 		return;
-	OfThread &of = threads_[cpu.current];
+	ThreadTimes &times = threads_[cpu.current];
 	if (from == Mode::kernel) // a fault that did not complete
-		of.faults.kernel -= std::min(ticks, of.faults.kernel);
+		times.faults.kernel -= std::min(ticks, times.faults.kernel);
 	else if (from == Mode::user && cpu.current->usage[Mode::user] >= ticks) // else the ThreadFold leaves it there
-		of.open_path += ticks;
+		times.pending_path += ticks;
 }
 
 // The recorder creates the command's process, which waits until all probes are attached. With -p its wake-up by the
@@ -79,7 +79,7 @@ void CallTimes::slept(const Thread &thread, std::uint64_t from, std::uint64_t to
 	const EndedBy by = ended_by(thread, from, waker);
 	if (by == EndedBy::recorder)
 		command_start_ = to;
-	OfSleep &sleep = threads_[&thread].sleeps[{thread.syscall, by}];
+	SleepTime &sleep = threads_[&thread].sleeps[{thread.syscall, by}];
 	sleep.ticks += to - from;
 	++sleep.count;
 }
@@ -90,12 +90,12 @@ void CallTimes::sleeps(const Thread &thread, std::uint32_t call, const analyze::
 	if (summed.count == 0) // only the wait for a CPU after a sleep of the previous period
 		return;
 	const EndedBy by = is_by_own(thread, waker) ? EndedBy::own : EndedBy::other;
-	OfSleep &sleep = threads_[&thread].sleeps[{call, by}];
+	SleepTime &sleep = threads_[&thread].sleeps[{call, by}];
 	sleep.ticks += summed.total;
 	sleep.count += summed.count;
 }
 
-const CallTimes::OfThread *CallTimes::find(const Thread &thread) const
+const CallTimes::ThreadTimes *CallTimes::find(const Thread &thread) const
 {
 	const auto found = threads_.find(&thread);
 	return found == threads_.end() ? nullptr : &found->second;

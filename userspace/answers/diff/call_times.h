@@ -21,10 +21,10 @@ bool is_ours(const analyze::Thread &thread, Ours ours);
 
 class CallTimes : public analyze::Observer, public analyze::TimeObserver {
 public:
-	struct OfCall {
+	struct CallTime {
 		std::uint64_t kernel = 0, path = 0, count = 0; // path: the code before it, unattributed
 	};
-	struct OfSleep {
+	struct SleepTime {
 		std::uint64_t ticks = 0, count = 0;
 	};
 	enum class EndedBy : std::uint8_t { other, own, recorder }; // own: another thread of ours
@@ -34,11 +34,11 @@ public:
 
 		auto operator<=>(const SleepKey &) const = default;
 	};
-	struct OfThread {
-		std::map<std::uint32_t, OfCall> calls;
-		std::map<SleepKey, OfSleep> sleeps;
-		OfCall faults;
-		std::uint64_t open_path = 0; // leads to what the next stretch shows
+	struct ThreadTimes {
+		std::map<std::uint32_t, CallTime> calls;
+		std::map<SleepKey, SleepTime> sleeps;
+		CallTime faults;
+		std::uint64_t pending_path = 0; // belongs to the call or fault that follows
 	};
 
 	CallTimes(const Plan &plan, const analyze::RecordingInfo &info)
@@ -62,7 +62,7 @@ public:
 	// What ended a sleep that began at `from`.
 	EndedBy ended_by(const analyze::Thread &thread, std::uint64_t from, const analyze::Waker &waker) const;
 	// nullptr: it has none.
-	const OfThread *find(const analyze::Thread &thread) const;
+	const ThreadTimes *find(const analyze::Thread &thread) const;
 
 private:
 	bool is_by_own(const analyze::Thread &thread, const analyze::Waker &waker) const;
@@ -72,7 +72,7 @@ private:
 	bool same_wakers_;
 	const analyze::RecordingInfo &info_;
 	std::uint64_t command_start_ = 0;
-	std::unordered_map<const analyze::Thread *, OfThread> threads_;
+	std::unordered_map<const analyze::Thread *, ThreadTimes> threads_;
 };
 
 } // namespace monitor::diff

@@ -45,12 +45,12 @@ Change change_of(const std::vector<Measured> &before, const std::vector<Measured
 
 ComparedRow row_of(const RowKey &key, const std::vector<Measured> &before, const std::vector<Measured> &after)
 {
-	const auto time = [&](const Measured &in) -> std::optional<double> {
-		const Amount *amount = in.find(key);
+	const auto time = [&](const Measured &repetition) -> std::optional<double> {
+		const Amount *amount = repetition.find(key);
 		return amount ? std::optional(static_cast<double>(amount->time_ns)) : std::nullopt;
 	};
-	const auto count = [&](const Measured &in) -> std::optional<double> {
-		const Amount *amount = in.find(key);
+	const auto count = [&](const Measured &repetition) -> std::optional<double> {
+		const Amount *amount = repetition.find(key);
 		const bool is_open = amount && amount->count == 0 && amount->time_ns > 0; // it has not returned
 		return amount && amount->count && !is_open ? std::optional(static_cast<double>(*amount->count))
 							   : std::nullopt;
@@ -111,7 +111,7 @@ double gap(std::vector<double> values, std::size_t before, std::size_t after)
 	return std::max(values[before] - values[before - 1], values[after] - values[after - 1]);
 }
 
-void test(Ranking &ranking, Tests &tests)
+void test_rows(Ranking &ranking, Tests &tests)
 {
 	std::vector<ComparedRow *> candidates;
 	for (ComparedRow &row : ranking.rows)
@@ -209,11 +209,12 @@ Comparison compare(const std::vector<Measured> &before, const std::vector<Measur
 	Comparison result;
 	result.ours = chosen.empty() ? ours : Ours::nobody;
 	result.is_of_selected = ours == Ours::selected;
-	result.elapsed_ns =
-	    change_of(before, after, [](const Measured &in) { return static_cast<double>(in.elapsed_ns); });
-	result.cpu_ns = change_of(before, after, [](const Measured &in) { return static_cast<double>(in.cpu_ns); });
-	result.command_cpu_ns =
-	    change_of(before, after, [](const Measured &in) { return static_cast<double>(in.command_cpu_ns); });
+	result.elapsed_ns = change_of(
+	    before, after, [](const Measured &repetition) { return static_cast<double>(repetition.elapsed_ns); });
+	result.cpu_ns =
+	    change_of(before, after, [](const Measured &repetition) { return static_cast<double>(repetition.cpu_ns); });
+	result.command_cpu_ns = change_of(
+	    before, after, [](const Measured &repetition) { return static_cast<double>(repetition.command_cpu_ns); });
 	std::map<Ranking::Of, Ranking> rankings;
 	for (const RowKey &key : all_keys(before, after)) {
 		if (!chosen.empty() && !chosen.contains(kind_of(key.item)))
@@ -232,11 +233,13 @@ Comparison compare(const std::vector<Measured> &before, const std::vector<Measur
 	result.tests.before = before.size();
 	result.tests.after = after.size();
 	if (result.tests.is_possible()) {
-		result.elapsed_p = p_of(before, after, [](const Measured &in) { return in.elapsed_ns; });
-		result.command_cpu_p = p_of(before, after, [](const Measured &in) { return in.command_cpu_ns; });
+		result.elapsed_p =
+		    p_of(before, after, [](const Measured &repetition) { return repetition.elapsed_ns; });
+		result.command_cpu_p =
+		    p_of(before, after, [](const Measured &repetition) { return repetition.command_cpu_ns; });
 	}
 	if (!result.rankings.empty())
-		test(result.rankings.front(), result.tests);
+		test_rows(result.rankings.front(), result.tests);
 	for (Ranking &ranking : result.rankings)
 		sort(ranking);
 	return result;

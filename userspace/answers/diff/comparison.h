@@ -3,9 +3,9 @@
 // Of several repetitions, a side's value is the median. Rows do not overlap, so shares add up. The first ranking has
 // the time of the recorded command's threads: on a CPU, by mode and by call, waiting for one, asleep. The others' CPU
 // time follows, and the same time by activities, by functions and by whole stacks.
-// Few repetitions can only show a change in few rows. Tested are those with the widest gap when all values are split
-// into two groups of the sides' sizes, whichever side the values are on: as the choice does not depend on the sides,
-// the tests stay valid.
+// Few repetitions can show a change only in few rows. The rows to test are those with the widest gap between two groups
+// of the sides' sizes, formed from the sorted values of both sides: as this ignores which side a value is from, the
+// tests stay valid.
 #pragma once
 
 #include <cstdint>

@@ -107,7 +107,7 @@ std::string rows_text(std::size_t rows)
 }
 
 // "4 can test 1 row, 5 can test 6, 6 can test 23"
-std::string reach_text()
+std::string testable_rows_text()
 {
 	std::string text;
 	for (std::size_t each = min_repetitions; each < min_repetitions + 3; ++each)
@@ -121,7 +121,7 @@ std::string tests_text(const Tests &tests)
 	if (!tests.is_possible())
 		return fmt::format("significance not tested: give at least {} repetitions of each side (A1,A2,A3,A4 "
 				   "B1,B2,B3,B4). {}.\n",
-				   min_repetitions, reach_text());
+				   min_repetitions, testable_rows_text());
 	if (tests.candidates == 0)
 		return "significance not tested: no row is known in all repetitions\n";
 	std::string text =
@@ -132,7 +132,7 @@ std::string tests_text(const Tests &tests)
 	if (tests.tested < tests.candidates)
 		text += fmt::format("{} and {} repetitions cannot test more (of each side, {}); to test all {} rows "
 				    "takes {} of each side\n",
-				    tests.before, tests.after, reach_text(), tests.candidates,
+				    tests.before, tests.after, testable_rows_text(), tests.candidates,
 				    repetitions_for(tests.candidates));
 	return text;
 }
@@ -147,24 +147,24 @@ std::string span_text(const std::vector<Measured> &repetitions)
 }
 
 // What is missing in a repetition; "": nothing.
-std::string missing_text(const Measured &in)
+std::string missing_text(const Measured &repetition)
 {
 	std::string text;
 	const auto add = [&](const std::string &part) { text += (text.empty() ? "" : ", ") + part; };
-	if (!in.summary.complete && !in.summary.is_generic_ctf)
+	if (!repetition.summary.complete && !repetition.summary.is_generic_ctf)
 		add("incomplete: the recording was killed or its disk was full");
-	else if (!in.summary.lost)
+	else if (!repetition.summary.lost)
 		add("what was lost is unknown");
-	if (in.summary.lost.value_or(0))
-		add(fmt::format("{} events lost", report::count_text(*in.summary.lost)));
-	if (in.summary.misses.value_or(0))
-		add(fmt::format("{} events missed by the probes", report::count_text(*in.summary.misses)));
-	if (!in.problems.empty())
-		add(fmt::format("{} packets damaged", in.problems.total()));
-	if (text.empty() && !in.is_whole)
+	if (repetition.summary.lost.value_or(0))
+		add(fmt::format("{} events lost", report::count_text(*repetition.summary.lost)));
+	if (repetition.summary.misses.value_or(0))
+		add(fmt::format("{} events missed by the probes", report::count_text(*repetition.summary.misses)));
+	if (!repetition.problems.empty())
+		add(fmt::format("{} packets damaged", repetition.problems.total()));
+	if (text.empty() && !repetition.is_whole)
 		add("events are missing: a gap, or left out by --filter or a budget");
-	if (in.summary.lives > 1)
-		add(fmt::format("{} recordings, between which nothing was recorded", in.summary.lives));
+	if (repetition.summary.lives > 1)
+		add(fmt::format("{} recordings, between which nothing was recorded", repetition.summary.lives));
 	return text;
 }
 

@@ -46,7 +46,7 @@ void add_recording(CountedSide &side, trace::Trace trace, const Part &part)
 	side.lossy += fold.periods().lossy;
 }
 
-report::Cell with(const report::Cell &a, const report::Cell &b, const auto &make)
+report::Cell combined(const report::Cell &a, const report::Cell &b, const auto &make)
 {
 	const std::optional<double> before = report::number_of(a), after = report::number_of(b);
 	return before && after ? make(*before, *after) : report::Cell();
@@ -87,8 +87,8 @@ ComparedCounts compare_counts(const std::vector<Part> &before, const std::vector
 	for (const auto &[name, any] : names) {
 		const report::Cell a = sides[0].rate(name), b = sides[1].rate(name);
 		compared.table.rows.push_back(
-		    {name, a, b, with(a, b, [](double x, double y) { return report::Cell(y - x); }),
-		     with(a, b, [](double x, double y) { return x > 0 ? report::Cell(y / x) : report::Cell(); })});
+		    {name, a, b, combined(a, b, [](double x, double y) { return report::Cell(y - x); }),
+		     combined(a, b, [](double x, double y) { return x > 0 ? report::Cell(y / x) : report::Cell(); })});
 	}
 	std::ranges::stable_sort(compared.table.rows, [](const auto &a, const auto &b) {
 		const auto size = [](const auto &row) {

@@ -20,7 +20,7 @@ namespace {
 using analyze::Mode;
 using analyze::Thread;
 
-// In ticks until all threads of a row are added.
+// Amount::time_ns holds ticks until all threads of a row are added.
 void add(Rows &rows, RowKey key, std::uint64_t ticks, bool leads, std::optional<std::uint64_t> count = {})
 {
 	if (ticks == 0 && count.value_or(0) == 0)
@@ -32,7 +32,7 @@ void add(Rows &rows, RowKey key, std::uint64_t ticks, bool leads, std::optional<
 		amount.count = amount.count.value_or(0) + *count;
 }
 
-std::uint64_t less(std::uint64_t from, std::uint64_t part)
+std::uint64_t difference_or_0(std::uint64_t from, std::uint64_t part)
 {
 	return from - std::min(from, part);
 }
@@ -78,10 +78,10 @@ public:
 	{
 	}
 
-	void add_cpu(RowKey key, const Thread &thread, const CallTimes::OfThread &of)
+	void add_cpu(RowKey key, const Thread &thread, const CallTimes::ThreadTimes &of)
 	{
-		const auto put = [&](Item item, std::uint64_t ticks, const std::string &name = "",
-				     std::optional<std::uint64_t> count = {}) {
+		const auto add_item = [&](Item item, std::uint64_t ticks, const std::string &name = "",
+					  std::optional<std::uint64_t> count = {}) {
 			key.item = item;
 			key.name = name;
 			add(rows_, key, ticks, item == Item::cpu_time || plan_.same_modes, count);
@@ -94,20 +94,20 @@ public:
 		};
 		for (const auto &[call, part] : of.calls) {
 			const std::uint64_t ticks = take(kernel, part.kernel) + take(unattributed, part.path);
-			put(Item::in_call, ticks, call_name(fold_, call), part.count);
+			add_item(Item::in_call, ticks, call_name(fold_, call), part.count);
 		}
-		put(Item::faults, take(kernel, of.faults.kernel) + take(unattributed, of.faults.path));
-		put(Item::kernel, kernel);
-		put(Item::user, thread.usage[Mode::user]);
-		put(Item::irq, thread.usage[Mode::irq]);
-		put(Item::softirq, thread.usage[Mode::softirq]);
-		put(Item::unattributed, unattributed);
-		put(Item::unknown, thread.usage[Mode::unknown]);
+		add_item(Item::faults, take(kernel, of.faults.kernel) + take(unattributed, of.faults.path));
+		add_item(Item::kernel, kernel);
+		add_item(Item::user, thread.usage[Mode::user]);
+		add_item(Item::irq, thread.usage[Mode::irq]);
+		add_item(Item::softirq, thread.usage[Mode::softirq]);
+		add_item(Item::unattributed, unattributed);
+		add_item(Item::unknown, thread.usage[Mode::unknown]);
 		if (!plan_.same_modes)
-			put(Item::cpu_time, thread.usage.cpu());
+			add_item(Item::cpu_time, thread.usage.cpu());
 	}
 
-	void add_waits(RowKey key, const Thread &thread, const CallTimes::OfThread &of)
+	void add_waits(RowKey key, const Thread &thread, const CallTimes::ThreadTimes &of)
 	{
 		if (!recorded_.wakings)
 			return;
@@ -150,10 +150,10 @@ void add_threads(Measured &measured, Rows &rows, const analyze::ThreadFold &fold
 		cpu += thread.usage.cpu();
 		if (!key.of_command && !plan.same_processes)
 			continue;
-		const CallTimes::OfThread *of = times.find(thread);
-		thread_rows.add_cpu(key, thread, of ? *of : CallTimes::OfThread());
+		const CallTimes::ThreadTimes *of = times.find(thread);
+		thread_rows.add_cpu(key, thread, of ? *of : CallTimes::ThreadTimes());
 		if (!(info.filtering() && thread.filtered))
-			thread_rows.add_waits(key, thread, of ? *of : CallTimes::OfThread());
+			thread_rows.add_waits(key, thread, of ? *of : CallTimes::ThreadTimes());
 		of_command += key.of_command ? thread.usage.cpu() : 0;
 	}
 	measured.cpu_ns = clock.to_ns(cpu);
@@ -233,7 +233,7 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 	measured.has_sleep_stacks = with_stacks && stacks.any() && measured.recorded.wakings &&
 				    report::was_recorded(report::StackBy::offcpu, info);
 	measured.elapsed_ns =
-	    clock.to_ns(less(fold.window_end(), std::max(fold.window_begin(), times.command_start())));
+	    clock.to_ns(difference_or_0(fold.window_end(), std::max(fold.window_begin(), times.command_start())));
 	Rows rows;
 	add_threads(measured, rows, fold, info, clock, plan, times);
 	if (has_activities)

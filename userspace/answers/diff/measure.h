@@ -36,7 +36,7 @@ Input input_of(const trace::Trace &trace, const Part &part);
 // For one side. Throws Error: two cover the same time of the same recording, so they are not repetitions.
 void expect_repetitions(std::span<const Input> side);
 
-// What leads, and messages about how the recordings differ. Throws Error: they have nothing in common.
+// Which rows lead (rows.h), and messages about how the recordings differ. Throws Error: they have nothing in common.
 Plan plan_of(const std::vector<Input> &inputs);
 std::vector<std::string> differences(const std::vector<Input> &inputs, std::size_t before); // BEFORE's come first
 

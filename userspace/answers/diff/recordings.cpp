@@ -11,13 +11,13 @@
 namespace monitor::diff {
 namespace {
 
-PrintedSide described(const analyze::RecordingInfo &info)
+PrintedSide side_of(const analyze::RecordingInfo &info)
 {
 	return {{}, info.short_command(), info.host, info.kernel};
 }
 
-// By more than 2 %.
-bool is_longer(const Change &elapsed)
+// The lengths differ by more than 2 %.
+bool differs_in_length(const Change &elapsed)
 {
 	const double ratio = elapsed.ratio().value_or(1);
 	return ratio < 0.98 || ratio > 1.02;
@@ -68,14 +68,14 @@ Printed compare_recordings(const std::vector<Part> &before, const std::vector<Pa
 	plan.with_stacks = options.with_stacks &&
 			   (is_chosen(RowKind::functions) || is_chosen(RowKind::stacks) || is_chosen(RowKind::sleeps));
 	Printed printed;
-	printed.before = described(inputs.front().info);
-	printed.after = described(inputs[before.size()].info);
+	printed.before = side_of(inputs.front().info);
+	printed.after = side_of(inputs[before.size()].info);
 	printed.notes = differences(inputs, before.size());
 	for (std::size_t i = 0; i < inputs.size(); ++i) {
 		const Part &part = inputs[i].part;
-		const auto progress = [&](double done) {
+		const auto progress = [&](double fraction) {
 			if (options.progress)
-				options.progress(part, i, done);
+				options.progress(part, i, fraction);
 		};
 		progress(0);
 		trace::Trace trace = options.open(part.directory);
@@ -90,7 +90,7 @@ Printed compare_recordings(const std::vector<Part> &before, const std::vector<Pa
 	const bool is_of_command = plan.ours == Ours::command && std::ranges::none_of(inputs, [](const Input &input) {
 					   return input.part.is_window();
 				   });
-	if (!is_of_command && is_longer(printed.comparison.elapsed_ns))
+	if (!is_of_command && differs_in_length(printed.comparison.elapsed_ns))
 		printed.notes.emplace_back("the two sides have different lengths; the time of anything that runs "
 					   "throughout differs accordingly");
 	return printed;

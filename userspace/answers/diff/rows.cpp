@@ -13,15 +13,17 @@ namespace {
 constexpr const char *woken_by_own = ", woken by its own";
 
 constexpr auto always = [](const Measured &) { return true; };
-constexpr auto had_brackets = [](const Measured &in) { return in.recorded.calls && in.recorded.faults; };
-constexpr auto had_interrupts = [](const Measured &in) { return in.recorded.interrupts; };
-constexpr auto had_softirqs = [](const Measured &in) { return in.recorded.softirqs; };
-constexpr auto had_calls = [](const Measured &in) { return in.recorded.calls; };
-constexpr auto had_wakings = [](const Measured &in) { return in.recorded.wakings; };
-constexpr auto had_throttled = [](const Measured &in) { return in.recorded.throttled; };
-constexpr auto had_activities = [](const Measured &in) { return in.has_activities; };
-constexpr auto had_samples = [](const Measured &in) { return in.has_samples; };
-constexpr auto had_sleep_stacks = [](const Measured &in) { return in.has_sleep_stacks; };
+constexpr auto had_brackets = [](const Measured &repetition) {
+	return repetition.recorded.calls && repetition.recorded.faults;
+};
+constexpr auto had_interrupts = [](const Measured &repetition) { return repetition.recorded.interrupts; };
+constexpr auto had_softirqs = [](const Measured &repetition) { return repetition.recorded.softirqs; };
+constexpr auto had_calls = [](const Measured &repetition) { return repetition.recorded.calls; };
+constexpr auto had_wakings = [](const Measured &repetition) { return repetition.recorded.wakings; };
+constexpr auto had_throttled = [](const Measured &repetition) { return repetition.recorded.throttled; };
+constexpr auto had_activities = [](const Measured &repetition) { return repetition.has_activities; };
+constexpr auto had_samples = [](const Measured &repetition) { return repetition.has_samples; };
+constexpr auto had_sleep_stacks = [](const Measured &repetition) { return repetition.has_sleep_stacks; };
 
 struct ItemKind {
 	RowKind kind;
@@ -52,7 +54,7 @@ constexpr ItemKind items[] = {
 };
 static_assert(std::size(items) == static_cast<std::size_t>(Item::sleep_stack_for_own) + 1);
 
-const ItemKind &kind_in_full(Item item)
+const ItemKind &item_kind(Item item)
 {
 	return items[static_cast<std::size_t>(item)];
 }
@@ -67,7 +69,7 @@ const char *name_of(RowKind kind)
 
 RowKind kind_of(Item item)
 {
-	return kind_in_full(item).kind;
+	return item_kind(item).kind;
 }
 
 bool is_counted(Item item)
@@ -79,7 +81,7 @@ bool is_counted(Item item)
 std::string RowKey::what() const
 {
 	const bool is_in_call = (item == Item::asleep || item == Item::asleep_for_own) && !name.empty();
-	const char *const fixed = kind_in_full(item).what;
+	const char *const fixed = item_kind(item).what;
 	const std::string text = is_in_call ? "in " + name : fixed ? fixed : shown_name();
 	return item == Item::asleep_for_own || item == Item::sleep_stack_for_own ? text + woken_by_own : text;
 }
@@ -112,7 +114,7 @@ const Amount *Measured::find(const RowKey &key) const
 	static const Amount no_time, no_times{0, 0, false};
 	if (const auto found = rows.find(key); found != rows.end())
 		return &found->second;
-	if (!is_whole || !kind_in_full(key.item).was_recorded(*this) || hidden_commands.contains(key.command))
+	if (!is_whole || !item_kind(key.item).was_recorded(*this) || hidden_commands.contains(key.command))
 		return nullptr;
 	return is_counted(key.item) ? &no_times : &no_time;
 }

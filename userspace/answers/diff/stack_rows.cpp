@@ -12,8 +12,8 @@ namespace {
 using analyze::StackFold;
 using report::StackBy;
 
-// Calls visit(key, innermost function, value) for each stack of a tree; `of` has the item and the owner.
-template <class Visit> void each_stack(const report::Profile &profile, const RowKey &of, Visit &&visit)
+// Calls visit(key, innermost function, value) for each stack of a tree; `owner` has the item and `of_command`.
+template <class Visit> void each_stack(const report::Profile &profile, const RowKey &owner, Visit &&visit)
 {
 	std::vector<std::string> names, shown;
 	for (symbols::FrameName frame : profile.frames) {
@@ -22,7 +22,7 @@ template <class Visit> void each_stack(const report::Profile &profile, const Row
 		names.push_back(report::folded_frame(frame.text()));
 	}
 	for (const report::Profile::Stack &stack : profile.stacks) {
-		RowKey key = of;
+		RowKey key = owner;
 		key.command = profile.frames[stack.frames.front()].function;
 		if (key.command.starts_with("kworker/"))
 			key.command = "kworker"; // as in the rows of threads
@@ -46,10 +46,10 @@ void add_samples(Rows &rows, report::NamedStacks &stacks, const trace::Clock &cl
 		amount.time_ns = *amount.count * 1'000'000'000 / hz;
 	};
 	for (const bool of_command : {true, false}) {
-		const auto takes = [&](const auto &key, const auto &) {
+		const auto includes = [&](const auto &key, const auto &) {
 			return is_ours(*key.thread, ours) == of_command;
 		};
-		const auto profile = report::profile_of(stacks.tree(StackBy::cpu, takes), clock, StackBy::cpu, "");
+		const auto profile = report::profile_of(stacks.tree(StackBy::cpu, includes), clock, StackBy::cpu, "");
 		const auto add_stack = [&](const RowKey &key, const std::string &function, std::uint64_t samples) {
 			add(key, samples);
 			add({Item::function, false, key.command, "", without_build_suffixes(function), 0, function},
