@@ -197,12 +197,12 @@ void judge_counters(const CounterFold &fold, const ThreadFold &threads, Statemen
 	if (info.ratio_bits)
 		return statements.add("counters", Verdict::not_checked,
 				      "ratios were recorded, not counts: there is nothing to sum up and compare");
-	const auto same_place = [](const CounterReading &a, const CounterReading &b) {
+	const auto same_counter = [](const CounterReading &a, const CounterReading &b) {
 		return a.cpu == b.cpu && a.set == b.set;
 	};
 	const std::vector<CounterReading> start = lasting_readings(info.start, threads),
 					  end = lasting_readings(info.end, threads);
-	if (!std::ranges::equal(start, end, same_place) || end.empty())
+	if (!std::ranges::equal(start, end, same_counter) || end.empty())
 		return statements.add("counters", Verdict::not_checked,
 				      "not every counter was read both at the start and at the end");
 	CounterSums sum = fold.none();
@@ -273,8 +273,8 @@ void judge_late_cpus(const ThreadFold &fold, const RecordingInfo &info, Statemen
 	for (std::uint32_t number = 0; number < fold.cpus().size(); ++number) {
 		const Cpu &cpu = fold.cpus()[number];
 		const auto opened = opened_on.find(number);
-		const bool came = opened != opened_on.end() || (cpu.offline && !cpu.is_offline);
-		if (!came || cpu.idle + cpu.usage.cpu() == 0)
+		const bool came_online = opened != opened_on.end() || (cpu.offline && !cpu.is_offline);
+		if (!came_online || cpu.idle + cpu.usage.cpu() == 0)
 			continue;
 		const std::vector<const char *> missing =
 		    missing_of_late_cpu(info, opened != opened_on.end() ? opened->second : std::vector<std::string>());
@@ -348,8 +348,8 @@ void judge_left_out(const RecordingInfo &info, Statements &statements)
 }
 
 // For a partly fetched trace.
-void judge_part(const trace::Trace &trace, const ThreadFold &fold, const Contradictions &contradictions,
-		const ClockBound &bound, const RecordingInfo &info, Statements &statements)
+void judge_fetched_part(const trace::Trace &trace, const ThreadFold &fold, const Contradictions &contradictions,
+			const ClockBound &bound, const RecordingInfo &info, Statements &statements)
 {
 	statements.add("conservation", Verdict::not_checked,
 		       "only a part of the trace is here, so its events are not compared with what the probes and the "
@@ -433,7 +433,7 @@ Statements judge_in_one_pass(trace::Trace &trace, const RecordingInfo &info)
 	Statements statements;
 	judge_wholeness(trace, info, torn, statements);
 	if (!trace::fetched_parts(trace).empty()) {
-		judge_part(trace, fold, contradictions, bound, info, statements);
+		judge_fetched_part(trace, fold, contradictions, bound, info, statements);
 		return statements;
 	}
 	conservation.judge(info, fold.hidden_threads() > 0 || !info.has_tokens, statements);

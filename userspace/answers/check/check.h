@@ -28,15 +28,16 @@ struct Statement {
 	Verdict verdict = Verdict::holds;
 	std::string text; // one sentence; with both figures of a comparison
 
-	Statement(std::string of, Verdict is, std::string said) : id(std::move(of)), verdict(is), text(std::move(said))
+	Statement(std::string name, Verdict judged, std::string sentence)
+	    : id(std::move(name)), verdict(judged), text(std::move(sentence))
 	{
 	}
-	// Formats `said` like fmt::format().
+	// Formats `sentence` like fmt::format().
 	template <class Value, class... Values>
-	Statement(std::string of, Verdict is, fmt::format_string<Value, Values...> said, Value &&value,
+	Statement(std::string name, Verdict judged, fmt::format_string<Value, Values...> sentence, Value &&value,
 		  Values &&...values)
-	    : Statement(std::move(of), is,
-			fmt::format(said, std::forward<Value>(value), std::forward<Values>(values)...))
+	    : Statement(std::move(name), judged,
+			fmt::format(sentence, std::forward<Value>(value), std::forward<Values>(values)...))
 	{
 	}
 };

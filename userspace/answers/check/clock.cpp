@@ -107,7 +107,8 @@ void judge_skew(const trace::Clock &clock, const RecordingInfo &info, Statements
 }
 
 // Combines the sync events and the recording's own description, which a killed recording lacks.
-void say_steps(const ClockBound &bound, const trace::Clock &clock, std::uint64_t begin, Statements &statements)
+void judge_real_time_steps(const ClockBound &bound, const trace::Clock &clock, std::uint64_t begin,
+			   Statements &statements)
 {
 	const std::vector<trace::RealTimeStep> &steps = bound.real_time_steps();
 	if (steps.empty())
@@ -144,7 +145,7 @@ void judge_clock(const ClockBound &bound, const trace::Clock &clock, const Recor
 			    statements);
 	judge_sets(bound, statements);
 	judge_skew(clock, info, statements);
-	say_steps(bound, clock, begin, statements);
+	judge_real_time_steps(bound, clock, begin, statements);
 }
 
 } // namespace monitor::check

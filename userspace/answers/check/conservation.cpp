@@ -259,11 +259,11 @@ void Conservation::judge_losses(const RecordingInfo &info, Statements &statement
 		statements.add("losses", Verdict::holds,
 			       "{} events were lost and counted: {} discarded by full rings, {} nested too deep",
 			       refused + too_deep, refused, too_deep);
-	for (const WithoutRoom &of : info.stacks.unwinding.without_room)
+	for (const WithoutRoom &each : info.stacks.unwinding.without_room)
 		statements.add("stacks_without_room", Verdict::not_checked,
 			       "stacks of user {} may end early: {} lists of mappings and {} unwind tables of the "
 			       "user's programs found no room in the recorder's tables, of which a user has a share",
-			       of.user, of.mappings, of.tables);
+			       each.user, each.mappings, each.tables);
 	if (info.stacks.unwinding.opener_lost)
 		statements.add("stacks_opener", Verdict::fails,
 			       "the process that opens files for --stacks was ended: stacks of what programs started "

@@ -41,7 +41,7 @@ Counted counted(const KernelCounts &start, const KernelCounts &end, Names names)
 // `unprobed`: interrupts that the kernel counts and no probe sees. `slack`: the number of events that the kernel may
 // have counted and their probes not yet, when the counts were read.
 Statement compare(const char *id, const std::string &what, std::uint64_t kernel, const Counted &probes,
-		  std::uint64_t slack, bool is_hiding, std::uint64_t unprobed = 0)
+		  std::uint64_t slack, bool has_hidden, std::uint64_t unprobed = 0)
 {
 	const bool too_few = kernel > probes.outer + unprobed + slack,
 		   too_many = kernel + unprobed + slack < probes.inner;
@@ -51,34 +51,34 @@ Statement compare(const char *id, const std::string &what, std::uint64_t kernel,
 	if (unprobed)
 		text +=
 		    fmt::format(", and {} are on lines without a probe or are counted twice by some kernels", unprobed);
-	if (is_hiding && !too_many)
+	if (has_hidden && !too_many)
 		return {id, Verdict::not_checked,
 			text + "; those of hidden threads are missing, so fewer is not a contradiction"};
 	return {id, too_few || too_many ? Verdict::fails : Verdict::holds, text};
 }
 
-void judge_kernel(const RecordingInfo &info, bool is_hiding, Statements &statements)
+void judge_kernel(const RecordingInfo &info, bool has_hidden, Statements &statements)
 {
 	const KernelCounts &start = *info.kernel_counts.start, &end = *info.kernel_counts.end;
 	const std::uint64_t cpus = std::max<std::uint64_t>(info.cpus, 1);
 	if (info.attached("sched_switch"))
 		statements.push_back(compare("context_switches", "context switches",
 					     end.context_switches - start.context_switches,
-					     counted(start, end, {"sched_switch"}), cpus, is_hiding));
+					     counted(start, end, {"sched_switch"}), cpus, has_hidden));
 	if (info.filtering())
 		return statements.add("kernel_figures", Verdict::not_checked,
 				      "with -p only some of the kernel's other figures were counted");
 	if (info.attached("sched_wakeup_new") && start.thread_creations && end.thread_creations)
 		statements.push_back(
 		    compare("thread_creations", "threads created", *end.thread_creations - *start.thread_creations,
-			    counted(start, end, {"sched_wakeup_new"}), creations_per_cpu * cpus, is_hiding));
+			    counted(start, end, {"sched_wakeup_new"}), creations_per_cpu * cpus, has_hidden));
 	if (info.attached("softirq_entry") && start.softirqs && end.softirqs)
 		statements.push_back(compare("softirqs", "softirqs", *end.softirqs - *start.softirqs,
-					     counted(start, end, {"softirq_entry"}), cpus, is_hiding));
+					     counted(start, end, {"softirq_entry"}), cpus, has_hidden));
 	if (info.attached("irq_handler_entry")) {
 		const OtherInterrupts others = other_interrupts(start, end);
 		statements.push_back(compare("interrupts", "interrupts", end.interrupts - start.interrupts,
-					     counted(start, end, interrupt_classes), cpus, is_hiding,
+					     counted(start, end, interrupt_classes), cpus, has_hidden,
 					     others.unprobed + others.shootdowns));
 	}
 	for (const auto &[event, fired] : info.fault_counts) {
@@ -87,9 +87,9 @@ void judge_kernel(const RecordingInfo &info, bool is_hiding, Statements &stateme
 			if (counts.name == event)
 				seen += counts.seen;
 		statements.add("fired_" + event,
-			       seen == fired               ? Verdict::holds
-			       : is_hiding && seen < fired ? Verdict::not_checked
-							   : Verdict::fails,
+			       seen == fired                ? Verdict::holds
+			       : has_hidden && seen < fired ? Verdict::not_checked
+							    : Verdict::fails,
 			       "{}: the kernel fired it {} times, the probe counted {}", event, fired, seen);
 	}
 }
@@ -98,7 +98,7 @@ void judge_kernel(const RecordingInfo &info, bool is_hiding, Statements &stateme
 
 void judge_counted(const RecordingInfo &info, Statements &statements)
 {
-	const bool is_hiding = info.statistics->hidden_threads.value_or(1) != 0;
+	const bool has_hidden = info.statistics->hidden_threads.value_or(1) != 0;
 	if (info.lost() || info.missed())
 		statements.add("kernel_figures", Verdict::not_checked,
 			       "events were lost, so their numbers are not compared with the kernel's own figures");
@@ -106,7 +106,7 @@ void judge_counted(const RecordingInfo &info, Statements &statements)
 		statements.add("kernel_figures", Verdict::not_checked,
 			       "the kernel's own figures are not in this recording");
 	else
-		judge_kernel(info, is_hiding, statements);
+		judge_kernel(info, has_hidden, statements);
 	if (info.has_program("sys_enter"))
 		statements.push_back(judge_calls(info));
 }

@@ -10,8 +10,8 @@
 namespace monitor::check {
 namespace {
 
-constexpr std::uint64_t just_switched_ns = 200'000; // maximum time to read a thread's figures
-constexpr std::uint64_t tick_ns = 20'000'000; // for a running thread, sum_exec_runtime is up to two ticks of HZ=100 old
+constexpr std::uint64_t max_reading_ns = 200'000; // maximum time to read a thread's figures
+constexpr std::uint64_t tick_ns = 20'000'000; // sum_exec_runtime of a running thread is up to two ticks of HZ=100 old
 // /proc/stat counts steal time in whole ticks of USER_HZ: up to one too many at either reading.
 constexpr std::uint64_t steal_tick_ns = 10'000'000;
 constexpr std::uint64_t min_tolerance_ns = 200'000;
@@ -110,7 +110,7 @@ void KernelComparison::event(const trace::Event &event)
 	case EventMeaning::thread_counts:
 		return on_counts(event, kind);
 	case EventMeaning::sched_wakeup_new:
-		return on_born(event, kind);
+		return on_creation(event, kind);
 	default:
 		return;
 	}
@@ -127,7 +127,7 @@ void KernelComparison::on_switch(const trace::Event &event, const EventKind &kin
 		if (out->in_time)
 			out->ticks += event.time - out->in_time;
 		else
-			out->came_unseen = true;
+			out->ran_unseen = true;
 		out->in_time = 0;
 		out->last_switch = event.time;
 	}
@@ -202,19 +202,19 @@ void KernelComparison::on_state(const trace::Event &event, const EventKind &kind
 	Tally *thread = tally(kind.field[1].get<std::int32_t>(event));
 	if (!thread)
 		return;
-	thread->said_running = flags & EDC_THREAD_RUNNING;
+	thread->listed_running = flags & EDC_THREAD_RUNNING;
 	thread->filtered = flags & EDC_THREAD_FILTERED;
-	any_hidden_ |= (flags & EDC_THREAD_HIDDEN) && !thread->born;
+	any_hidden_ |= (flags & EDC_THREAD_HIDDEN) && !thread->is_new;
 }
 
-void KernelComparison::on_born(const trace::Event &event, const EventKind &kind)
+void KernelComparison::on_creation(const trace::Event &event, const EventKind &kind)
 {
-	Tally *born = tally(kind.field[0].get<std::int32_t>(event));
-	if (!born || (info_.start_time() && event.time < *info_.start_time()))
+	Tally *created = tally(kind.field[0].get<std::int32_t>(event));
+	if (!created || (info_.start_time() && event.time < *info_.start_time()))
 		return;
-	*born = {};
-	born->based = born->born = true;
-	born->waking_time = event.time;
+	*created = {};
+	created->has_base = created->is_new = true;
+	created->waking_time = event.time;
 }
 
 void KernelComparison::on_counts(const trace::Event &event, const EventKind &kind)
@@ -225,25 +225,26 @@ void KernelComparison::on_counts(const trace::Event &event, const EventKind &kin
 	if (!thread)
 		return;
 	if (when != EDC_WHEN_START) {
-		if (thread->based)
+		if (thread->has_base)
 			compare(tid, *thread, event, kind, when == EDC_WHEN_EXIT);
-		const bool born = thread->born;
+		const bool is_new = thread->is_new;
 		*thread = {};
-		thread->born = born;
+		thread->is_new = is_new;
 		return;
 	}
-	const bool fresh = clock_.to_ns(event.time - std::min(thread->last_switch, event.time)) < just_switched_ns;
-	const bool running = thread->in_time != 0 || thread->said_running;
+	const bool just_switched =
+	    clock_.to_ns(event.time - std::min(thread->last_switch, event.time)) < max_reading_ns;
+	const bool running = thread->in_time != 0 || thread->listed_running;
 	const bool migrated =
-	    thread->last_migration && clock_.to_ns(event.time - thread->last_migration) < just_switched_ns;
+	    thread->last_migration && clock_.to_ns(event.time - thread->last_migration) < max_reading_ns;
 	const std::uint64_t last_switch = thread->last_switch;
 	const bool filtered = thread->filtered;
 	*thread = {};
 	thread->filtered = filtered;
 	thread->migrated_at_base = migrated;
-	thread->said_running = running;
-	thread->based = true;
-	thread->uncertain = running || (fresh && last_switch);
+	thread->listed_running = running;
+	thread->has_base = true;
+	thread->uncertain = running || (just_switched && last_switch);
 	thread->in_time = running ? event.time : 0;
 	thread->last_switch = last_switch;
 	thread->base_switches = kind.field[2].get(event) + kind.field[3].get(event);
@@ -256,14 +257,14 @@ void KernelComparison::on_counts(const trace::Event &event, const EventKind &kin
 void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Event &event, const EventKind &kind,
 			       bool at_exit)
 {
-	const bool unseen = thread.said_running && !at_exit && !thread.in_time; // it was not switched out in between
+	const bool unseen = thread.listed_running && !at_exit && !thread.in_time; // it was not switched out in between
 	const bool running = thread.in_time != 0 || unseen;
 	if (thread.in_time)
 		thread.ticks += event.time - thread.in_time;
-	thread.came_unseen |= unseen;
-	const bool fresh =
-	    !at_exit && clock_.to_ns(event.time - std::min(thread.last_switch, event.time)) < just_switched_ns;
-	const std::uint64_t slack = thread.uncertain + (running || fresh);
+	thread.ran_unseen |= unseen;
+	const bool just_switched =
+	    !at_exit && clock_.to_ns(event.time - std::min(thread.last_switch, event.time)) < max_reading_ns;
+	const std::uint64_t slack = thread.uncertain + (running || just_switched);
 	const std::uint64_t kernel_switches =
 	    kind.field[2].get(event) + kind.field[3].get(event) - thread.base_switches;
 	switches_.add(tid, kernel_switches, thread.switches, distance(kernel_switches, thread.switches) <= slack);
@@ -272,7 +273,7 @@ void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Eve
 	late_ticks_ += thread.late_ticks;
 	const std::uint64_t kernel_ns = kind.field[4].get(event) - thread.base_exec_ns;
 	const std::uint64_t tolerance = tolerance_of(thread, slack);
-	if (any_hidden_ && thread.came_unseen) {
+	if (any_hidden_ && thread.ran_unseen) {
 		beside_hidden_.add(tid, kernel_ns, clock_.to_ns(thread.ticks), true);
 	} else {
 		exec_.add(tid, kernel_ns, clock_.to_ns(thread.ticks), exec_agrees(thread, kernel_ns, tolerance));
@@ -294,10 +295,10 @@ void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Eve
 		return;
 	const std::uint64_t kernel_migrations = kind.field[7].get(event) - thread.base_migrations;
 	const bool migrates =
-	    !at_exit && thread.last_migration && clock_.to_ns(event.time - thread.last_migration) < just_switched_ns;
-	const std::uint64_t at_edges = std::uint64_t{thread.migrated_at_base} + migrates;
-	const bool too_few = thread.migrations + at_edges < kernel_migrations;
-	const bool too_many = kernel_migrations + at_edges < thread.migrations;
+	    !at_exit && thread.last_migration && clock_.to_ns(event.time - thread.last_migration) < max_reading_ns;
+	const std::uint64_t uncertain_migrations = std::uint64_t{thread.migrated_at_base} + migrates;
+	const bool too_few = thread.migrations + uncertain_migrations < kernel_migrations;
+	const bool too_many = kernel_migrations + uncertain_migrations < thread.migrations;
 	// A thread that a hidden thread migrates, by load balancing or waking, has no token of that.
 	const bool any_unseen = any_hidden_ || any_offline_;
 	unseen_migrations_ += any_unseen && too_few;
@@ -328,20 +329,20 @@ bool KernelComparison::exec_agrees(const Tally &thread, std::uint64_t kernel_ns,
 KernelComparison::Agreement KernelComparison::agreement(const Sum &sum) const
 {
 	const std::uint64_t irq_ns = info_.irq_time_taken_out ? sum.ours : 0; // then the kernel's sum may be lower
-	Agreement made;
-	made.tolerance_ns =
+	Agreement result;
+	result.tolerance_ns =
 	    std::max(min_tolerance_ns, sum.ours / tolerance_parts) + steal_ns_ + uncertain_threads_ * tick_ns;
-	made.agrees = sum.kernel <= sum.ours + made.tolerance_ns + clock_.to_ns(late_ticks_) &&
-		      sum.kernel + made.tolerance_ns + irq_ns >= sum.ours;
+	result.agrees = sum.kernel <= sum.ours + result.tolerance_ns + clock_.to_ns(late_ticks_) &&
+			sum.kernel + result.tolerance_ns + irq_ns >= sum.ours;
 	// Idle and hidden threads are not in the sum, so it lacks what a stall within a switch moves to them.
-	made.stalled = !made.agrees && sum.kernel < sum.ours &&
-		       sum.kernel + made.tolerance_ns + irq_ns + stalled_threads * stall_ns >= sum.ours;
-	return made;
+	result.stalled = !result.agrees && sum.kernel < sum.ours &&
+			 sum.kernel + result.tolerance_ns + irq_ns + stalled_threads * stall_ns >= sum.ours;
+	return result;
 }
 
 // Time that a switch moves between neighbours is missing from the sum of one group and in that of the other; a stall
 // may have moved some more to idle or hidden threads.
-bool KernelComparison::agrees_with_those_beside_hidden() const
+bool KernelComparison::agrees_with_beside_hidden() const
 {
 	Sum both = exec_;
 	both.kernel += beside_hidden_.kernel;
@@ -355,18 +356,18 @@ bool KernelComparison::agrees_with_those_beside_hidden() const
 bool KernelComparison::judge_total_time(Statements &statements) const
 {
 	const auto [agrees, stalled, tolerance] = agreement(exec_);
-	const bool is_joint = !agrees && !stalled && agrees_with_those_beside_hidden();
-	const bool says_little = tolerance > std::max(exec_.kernel, exec_.ours) / total_parts;
+	const bool is_joint = !agrees && !stalled && agrees_with_beside_hidden();
+	const bool is_too_wide = tolerance > std::max(exec_.kernel, exec_.ours) / total_parts;
 	const char *why = "";
 	if (stalled)
 		why = "; a CPU that stalled while it switched to idle or a hidden thread can explain the rest";
 	else if (is_joint)
 		why = "; together with that of the threads that followed a hidden one it agrees";
-	else if (says_little && agrees)
+	else if (is_too_wide && agrees)
 		why = ", which is more than a tenth of it";
 	statements.add("total_cpu_time",
 		       !agrees && !stalled && !is_joint     ? Verdict::fails
-		       : stalled || is_joint || says_little ? Verdict::not_checked
+		       : stalled || is_joint || is_too_wide ? Verdict::not_checked
 							    : Verdict::holds,
 		       "CPU time of all these threads: the kernel counts {} ns, the tokens {} ns, within {} ns{}",
 		       exec_.kernel, exec_.ours, tolerance, why);
@@ -375,7 +376,8 @@ bool KernelComparison::judge_total_time(Statements &statements) const
 
 void KernelComparison::judge_threads(Statements &statements) const
 {
-	const auto state = [&](const char *id, const char *what, const Sum &sum, const char *unit, const char *why) {
+	const auto add_statement = [&](const char *id, const char *what, const Sum &sum, const char *unit,
+				       const char *why) {
 		std::string text = fmt::format("{} of {} threads: the kernel counts {}{}, the tokens {}{}", what,
 					       sum.threads, sum.kernel, unit, sum.ours, unit);
 		if (sum.wrong)
@@ -388,12 +390,13 @@ void KernelComparison::judge_threads(Statements &statements) const
 	const bool stalled = is_moved && exec_.wrong <= std::max(stalled_threads, exec_.threads / stalled_parts);
 	const bool steal_unknown = is_moved && !stalled && info_.is_virtual && !counts_steal_ &&
 				   exec_.wrong <= threads_that_ran_ / steal_unknown_parts;
-	state("thread_switches", "context switches", switches_, "", "");
-	state("thread_cpu_time", "CPU time", exec_, " ns",
-	      stalled ? " (as where a CPU stalls while threads switch)"
-	      : steal_unknown
-		  ? " (this virtual machine does not count steal time, which moves time from one thread to the next)"
-		  : "");
+	add_statement("thread_switches", "context switches", switches_, "", "");
+	add_statement(
+	    "thread_cpu_time", "CPU time", exec_, " ns",
+	    stalled ? " (as where a CPU stalls while threads switch)"
+	    : steal_unknown
+		? " (this virtual machine does not count steal time, which moves time from one thread to the next)"
+		: "");
 	statements.back().text += fmt::format("; for {} of them, within half of their time or less", measured_threads_);
 	// All ran for less than the tolerance, or the shift of their time is unexplained.
 	if (statements.back().verdict == Verdict::holds && (measured_threads_ == 0 || steal_unknown))
@@ -407,7 +410,7 @@ void KernelComparison::judge_threads(Statements &statements) const
 	if (info_.has_program("minor_fault") && !info_.filtering()) {
 		for (const auto &[id, what, sum] : {std::tuple("thread_minor_faults", "minor faults", &min_),
 						    std::tuple("thread_major_faults", "major faults", &maj_)}) {
-			state(id, what, *sum, "", "");
+			add_statement(id, what, *sum, "", "");
 			if (statements.back().verdict != Verdict::holds || sum->ours >= sum->kernel)
 				continue;
 			statements.back().verdict = Verdict::not_checked;

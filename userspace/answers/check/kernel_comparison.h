@@ -29,13 +29,14 @@ public:
 private:
 	// A thread's tokens since its base figures.
 	struct Tally {
-		bool based = false;        // the base holds the kernel's figures
-		bool said_running = false; // by the thread_state just before the kernel's figures
-		bool uncertain = false;    // it ran, or had just run, when the kernel's figures were read
+		bool has_base = false;       // the kernel's figures at the start are known
+		bool listed_running = false; // in the thread_state just before the kernel's figures
+		bool uncertain = false;      // it ran, or had just run, when the kernel's figures were read
 		std::uint64_t base_switches = 0, base_exec_ns = 0, base_min = 0, base_maj = 0;
 		std::uint64_t switches = 0, ticks = 0, irq_ticks = 0, irqs = 0, min = 0, maj = 0;
-		bool born = false, came_unseen = false;
-		bool filtered = false; // by -p: its events are not recorded
+		bool is_new = false;     // created while recorded
+		bool ran_unseen = false; // a switch in has no token
+		bool filtered = false;   // by -p: its events are not recorded
 		std::uint64_t base_migrations = 0, migrations = 0, last_migration = 0;
 		bool migrated_at_base = false;
 		std::uint64_t in_time = 0, last_switch = 0; // in_time 0: not running
@@ -66,7 +67,7 @@ private:
 	bool exec_agrees(const Tally &thread, std::uint64_t kernel_ns, std::uint64_t tolerance) const;
 	void on_counts(const trace::Event &event, const EventKind &kind);
 	void on_state(const trace::Event &event, const EventKind &kind);
-	void on_born(const trace::Event &event, const EventKind &kind);
+	void on_creation(const trace::Event &event, const EventKind &kind);
 	void compare(std::int32_t tid, Tally &tally, const trace::Event &event, const EventKind &kind, bool at_exit);
 	struct Agreement {
 		bool agrees = false, stalled = false; // stalled: as far as stalled switches explain it
@@ -75,7 +76,7 @@ private:
 	Agreement agreement(const Sum &sum) const;
 	// Returns whether the statement holds.
 	bool judge_total_time(Statements &statements) const;
-	bool agrees_with_those_beside_hidden() const;
+	bool agrees_with_beside_hidden() const;
 	void judge_migrations(Statements &statements) const;
 	void judge_threads(Statements &statements) const;
 

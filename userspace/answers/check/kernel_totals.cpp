@@ -13,7 +13,7 @@ namespace monitor::check {
 namespace {
 
 constexpr std::uint64_t edge_ns = 100'000; // maximum time from the kernel's count of an interrupt to its token
-constexpr std::uint32_t max_cpus_here = 8192;
+constexpr std::uint32_t max_cpus = 8192;
 // A thread is counted before it is first woken: at each of the two reads, one thread per CPU may be in between.
 constexpr std::uint64_t thread_creations_per_cpu = 2;
 
@@ -104,7 +104,7 @@ void KernelTotals::Tally::add(const Window &window, std::uint64_t time, std::uin
 
 KernelTotals::OnCpu *KernelTotals::cpu_of(const trace::Event &event)
 {
-	if (!event.has_cpu() || event.stream->is_user() || event.cpu() >= max_cpus_here)
+	if (!event.has_cpu() || event.stream->is_user() || event.cpu() >= max_cpus)
 		return nullptr;
 	return &grow_to(cpus_, event.cpu());
 }
@@ -170,13 +170,14 @@ void KernelTotals::judge_stat(bool hidden, Statements &statements) const
 	const auto between = [&](const char *id, const char *what, std::uint64_t from, std::uint64_t to,
 				 const Tally &tokens, std::uint64_t slack) {
 		const std::uint64_t kernel = to - from;
-		const bool back = to < from;
+		const bool stepped_back = to < from;
 		statements.push_back(compare(
 		    id,
 		    fmt::format(
 			"{}: /proc/stat counts {}, the tokens {} to {} (without and with those while it was read)",
 			what, kernel, tokens.inner, tokens.outer),
-		    !back && kernel > tokens.outer + slack, back || kernel + slack < tokens.inner, hidden));
+		    !stepped_back && kernel > tokens.outer + slack, stepped_back || kernel + slack < tokens.inner,
+		    hidden));
 	};
 	if (info_.has_tokens)
 		between("context_switches", "context switches", start.context_switches, end.context_switches, switches_,

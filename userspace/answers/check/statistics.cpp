@@ -16,7 +16,7 @@ namespace monitor::check {
 namespace {
 
 // Whether one recording ended, or was killed, and the next one into the same trace begins there.
-bool is_between_lives(const RecordingInfo &info, std::uint64_t end, std::uint64_t begin)
+bool is_between_recordings(const RecordingInfo &info, std::uint64_t end, std::uint64_t begin)
 {
 	const auto follows = [&](const Moment &start) {
 		return start.time && end <= *start.time && begin <= *start.time;
@@ -39,7 +39,7 @@ Statement judge_sequence(const trace::Trace &trace, const RecordingInfo &info)
 	std::uint64_t pauses = 0, paused = 0;
 	for (std::size_t i = 1; i < periods.size(); ++i)
 		if (const auto [end, begin] = std::pair(periods[i - 1].second, periods[i].first);
-		    is_between_lives(info, end, begin)) {
+		    is_between_recordings(info, end, begin)) {
 			++pauses;
 			paused += begin - end;
 		} else if (begin != end) {
@@ -95,7 +95,7 @@ Statement judge_losses(const Periods &periods, const RecordingInfo &info)
 	    periods.lossy, periods.count, periods.late);
 }
 
-std::uint64_t number_of(const std::map<std::uint32_t, std::uint64_t> &events, unsigned id)
+std::uint64_t count_of(const std::map<std::uint32_t, std::uint64_t> &events, unsigned id)
 {
 	const auto found = events.find(id);
 	return found == events.end() ? 0 : found->second;
@@ -104,8 +104,8 @@ std::uint64_t number_of(const std::map<std::uint32_t, std::uint64_t> &events, un
 void judge_conservation(const Periods &periods, const RecordingInfo &info, Statements &statements)
 {
 	for (const ClassCounts &counts : info.classes) {
-		const std::uint64_t within = number_of(periods.events, counts.id),
-				    outside = number_of(periods.outside, counts.id);
+		const std::uint64_t within = count_of(periods.events, counts.id),
+				    outside = count_of(periods.outside, counts.id);
 		if (counts.written() == 0 && within + outside == 0)
 			continue;
 		statements.add("conservation", counts.written() == within + outside ? Verdict::holds : Verdict::fails,
@@ -134,7 +134,7 @@ void judge_user_events(const Periods &periods, const RecordingInfo &info, Statem
 }
 
 // The ids of the classes that begin activities.
-std::set<std::uint32_t> beginning(const trace::Description &description)
+std::set<std::uint32_t> activity_begin_classes(const trace::Description &description)
 {
 	constexpr std::string_view begin = "_begin";
 	std::set<std::uint32_t> ids;
@@ -154,39 +154,40 @@ std::set<std::uint32_t> beginning(const trace::Description &description)
 
 // Activities that began in the periods must have ended, lack an end, or be open; so may some that began before.
 void judge_activities(const Periods &periods, const RecordingInfo &info, const trace::Description &description,
-		      bool is_hiding, Statements &statements)
+		      bool has_hidden, Statements &statements)
 {
-	std::uint64_t begun = 0, outside = 0;
-	for (const std::uint32_t id : beginning(description)) {
-		begun += number_of(periods.events, id);
-		outside += number_of(periods.outside, id);
+	std::uint64_t begins = 0, outside = 0;
+	for (const std::uint32_t id : activity_begin_classes(description)) {
+		begins += count_of(periods.events, id);
+		outside += count_of(periods.outside, id);
 	}
 	const std::uint64_t recorded = periods.activities + periods.unpaired_begins + periods.open;
-	if (begun + recorded == 0)
+	if (begins + recorded == 0)
 		return;
 	// Then some begins may belong to no activity: the thread was unknown, or they came too late.
-	const bool may_lack = is_hiding || periods.lossy || periods.late || !info.functions.budget.left_out.empty();
+	const bool may_lack = has_hidden || periods.lossy || periods.late || !info.functions.budget.left_out.empty();
 	statements.add("activities",
-		       recorded > begun + outside || (recorded < begun && !may_lack) ? Verdict::fails : Verdict::holds,
+		       recorded > begins + outside || (recorded < begins && !may_lack) ? Verdict::fails
+										       : Verdict::holds,
 		       "of programs' activities {} began in the periods; {} ended, {} have no end, {} are still open",
-		       begun, periods.activities, periods.unpaired_begins, periods.open);
+		       begins, periods.activities, periods.unpaired_begins, periods.open);
 }
 
 // The kernel's count covers less time than all periods.
-Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool is_hiding)
+Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool has_hidden)
 {
-	if (!info.kernel_counts.start || !info.kernel_counts.end || is_hiding || periods.lossy ||
+	if (!info.kernel_counts.start || !info.kernel_counts.end || has_hidden || periods.lossy ||
 	    !info.attached("sched_switch"))
 		return {"context_switches", Verdict::not_checked,
-			is_hiding ? "this machine's kernel hides threads from the probes, so its count of context "
-				    "switches is not compared"
+			has_hidden ? "this machine's kernel hides threads from the probes, so its count of context "
+				     "switches is not compared"
 			: periods.lossy
 			    ? "events were lost, so their number is not compared with the kernel's own figures"
 			    : "the kernel's own count of context switches is not known"};
 	std::uint64_t counted = 0;
 	for (const ClassCounts &counts : info.classes)
 		if (counts.name == "sched_switch")
-			counted += number_of(periods.events, counts.id) + number_of(periods.outside, counts.id);
+			counted += count_of(periods.events, counts.id) + count_of(periods.outside, counts.id);
 	const std::uint64_t kernel =
 	    info.kernel_counts.end->context_switches - info.kernel_counts.start->context_switches;
 	return Statement("context_switches", counted >= kernel ? Verdict::holds : Verdict::fails,
@@ -220,9 +221,9 @@ void judge_statistics(trace::Trace &trace, const RecordingInfo &info, Statements
 	if (info.has_counts_only())
 		return judge_counted(info, statements);
 	judge_user_events(periods, info, statements);
-	const bool is_hiding = fold.hidden_threads() > 0;
-	judge_activities(periods, info, trace.description(), is_hiding, statements);
-	statements.push_back(judge_switches(periods, info, is_hiding));
+	const bool has_hidden = fold.hidden_threads() > 0;
+	judge_activities(periods, info, trace.description(), has_hidden, statements);
+	statements.push_back(judge_switches(periods, info, has_hidden));
 }
 
 } // namespace monitor::check

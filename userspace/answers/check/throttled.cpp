@@ -90,8 +90,8 @@ std::optional<std::size_t> ThrottledTime::group_of(std::uint64_t cgroup)
 	if (used_up.size() > 1)
 		for (const std::size_t i : used_up)
 			groups_[i].is_shared = true;
-	const std::vector<std::size_t> &of = used_up.empty() ? with_quota : used_up;
-	return known->second = of.empty() ? std::nullopt : std::optional(of.front());
+	const std::vector<std::size_t> &candidates = used_up.empty() ? with_quota : used_up;
+	return known->second = candidates.empty() ? std::nullopt : std::optional(candidates.front());
 }
 
 std::uint64_t &ThrottledTime::busy(std::uint32_t cpu)
@@ -131,7 +131,7 @@ void ThrottledTime::throttled(const Thread &thread, std::uint64_t from, std::uin
 {
 	Lane *const lane = lane_of(thread, thread.queue);
 	if (!lane) {
-		of_no_group_ += to - from;
+		without_group_ += to - from;
 		return;
 	}
 	if (!lane->since)
@@ -140,7 +140,7 @@ void ThrottledTime::throttled(const Thread &thread, std::uint64_t from, std::uin
 		lane->open = to - std::min(to, *lane->since);
 	} else {
 		lane->ticks += to - std::min(to, *lane->since);
-		lane->behind += busy(thread.queue) - std::min(busy(thread.queue), lane->busy);
+		lane->busy_meanwhile += busy(thread.queue) - std::min(busy(thread.queue), lane->busy);
 		++lane->times;
 	}
 	lane->since.reset();
@@ -149,16 +149,16 @@ void ThrottledTime::throttled(const Thread &thread, std::uint64_t from, std::uin
 Statement ThrottledTime::judge_one(std::size_t number, const trace::Clock &clock) const
 {
 	const Group &group = groups_[number];
-	std::uint64_t ticks = 0, times = 0, behind = 0, open = 0, cpus = 0;
+	std::uint64_t ticks = 0, times = 0, busy_meanwhile = 0, open = 0, cpus = 0;
 	for (const auto &[key, lane] : lanes_)
 		if (key.first == number) {
 			ticks += lane.ticks;
 			times += lane.times;
-			behind += lane.behind;
+			busy_meanwhile += lane.busy_meanwhile;
 			open += lane.open;
 			++cpus;
 		}
-	const auto us = [&](std::uint64_t of) { return clock.to_ns(of) / 1000; };
+	const auto us = [&](std::uint64_t duration) { return clock.to_ns(duration) / 1000; };
 	const std::uint64_t ours = us(ticks);
 	const std::string who =
 	    fmt::format("throttled by the quota of {}: the tokens show {} us, in {} times on {} CPUs",
@@ -173,8 +173,9 @@ Statement ThrottledTime::judge_one(std::size_t number, const trace::Clock &clock
 			? "others of which threads have a share were used up, too, and no token says by which"
 			: "its cpu.stat was not read at both ends");
 	const std::uint64_t kernel = *group.kernel_us;
-	const std::uint64_t both = times * per_throttle_us + us(open) + stolen_ns(info_) / 1000;
-	const std::uint64_t fewer = both + (group.began_before ? cpus * group.period_us : 0), more = both + us(behind);
+	const std::uint64_t slack = times * per_throttle_us + us(open) + stolen_ns(info_) / 1000;
+	const std::uint64_t fewer = slack + (group.began_before ? cpus * group.period_us : 0),
+			    more = slack + us(busy_meanwhile);
 	const bool agrees = kernel <= ours + fewer && ours <= kernel + more;
 	return Statement("throttled", agrees ? Verdict::holds : Verdict::fails,
 			 "{}, cpu.stat {} us; within {} us less and {} us more, as they last until a thread runs again",
@@ -183,10 +184,10 @@ Statement ThrottledTime::judge_one(std::size_t number, const trace::Clock &clock
 
 void ThrottledTime::judge(const trace::Clock &clock, bool is_lossless, Statements &statements) const
 {
-	if (of_no_group_)
+	if (without_group_)
 		statements.add("throttled", Verdict::not_witnessed,
 			       "threads were throttled for {} us by the quotas of groups of which no cpu.stat was read",
-			       clock.to_ns(of_no_group_) / 1000);
+			       clock.to_ns(without_group_) / 1000);
 	for (std::size_t i = 0; i < groups_.size(); ++i)
 		if (is_lossless)
 			statements.push_back(judge_one(i, clock));

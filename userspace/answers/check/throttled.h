@@ -38,9 +38,10 @@ private:
 	};
 	struct Lane { // a group on a CPU
 		std::optional<std::uint64_t> since;
-		std::uint64_t busy = 0;                         // busy time of the CPU up to then
-		std::uint64_t ticks = 0, times = 0, behind = 0; // `behind`: while another thread ran there
-		std::uint64_t open = 0;                         // open at the end
+		std::uint64_t busy = 0; // busy time of the CPU up to then
+		std::uint64_t ticks = 0, times = 0,
+			      busy_meanwhile = 0; // ticks, throttlings, ticks in which others ran there
+		std::uint64_t open = 0;           // open at the end
 	};
 
 	void add_groups();
@@ -56,7 +57,7 @@ private:
 	std::map<std::uint64_t, std::optional<std::size_t>> group_of_; // by cgroup
 	std::map<std::pair<std::size_t, std::uint32_t>, Lane> lanes_;
 	std::vector<std::uint64_t> busy_; // by CPU
-	std::uint64_t of_no_group_ = 0;   // ticks of threads without a known group that has a quota
+	std::uint64_t without_group_ = 0; // ticks of threads without a known group that has a quota
 };
 
 } // namespace monitor::check

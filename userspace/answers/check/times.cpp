@@ -20,7 +20,7 @@ constexpr double close_ns = 100'000;
 
 // The pairs of one --time; all durations are in one row.
 struct TokensOfTime {
-	struct Place {
+	struct Instant {
 		std::uint64_t time = 0, cpu = 0;
 	};
 
@@ -28,8 +28,8 @@ struct TokensOfTime {
 	std::unique_ptr<activities::Definition> definition; // null: its expressions do not fit the trace
 	std::string refusal;                                // the reason for that
 	std::unique_ptr<activities::Pairs> pairs;
-	std::unordered_map<std::string, Place> last; // the last event of each key
-	std::uint64_t close = 0;                     // events too close to the previous one of their key
+	std::unordered_map<std::string, Instant> last; // the last event of each key
+	std::uint64_t close = 0;                       // events too close to the previous one of their key
 
 	void compile(trace::Trace &trace)
 	{
@@ -48,20 +48,20 @@ struct TokensOfTime {
 	{
 		pairs->event(event, running);
 		if (definition->end->can_match(*event.cls) && definition->end->matches(event, running))
-			look(definition->end_key, event, running, close_ticks);
+			note_close_events(definition->end_key, event, running, close_ticks);
 		if (definition->start->can_match(*event.cls) && definition->start->matches(event, running))
-			look(definition->start_key, event, running, close_ticks);
+			note_close_events(definition->start_key, event, running, close_ticks);
 	}
 
 private:
-	void look(const activities::Keys &keys, const trace::Event &event, const filter::Running &running,
-		  std::uint64_t close_ticks)
+	void note_close_events(const activities::Keys &keys, const trace::Event &event, const filter::Running &running,
+			       std::uint64_t close_ticks)
 	{
 		std::string key;
 		// Events of one thread are ordered, but thread 0 is on every CPU.
 		if (keys.thread(event, running).value_or(0) != 0 || !keys.append(event, running, key))
 			return;
-		Place &before = last[key];
+		Instant &before = last[key];
 		close += before.time && before.cpu != event.cpu() && event.time - before.time < close_ticks;
 		before = {event.time, event.cpu()};
 	}
@@ -135,9 +135,9 @@ Statement statement_of(const TokensOfTime &one, const std::string &why_not)
 	if (are_equal(found, one.time))
 		return {"times", Verdict::holds, figures};
 	// Each close event may end one pair more or less.
-	const std::uint64_t apart =
+	const std::uint64_t difference =
 	    found.number > one.time.number ? found.number - one.time.number : one.time.number - found.number;
-	if (one.close && apart <= one.close)
+	if (one.close && difference <= one.close)
 		return Statement("times", Verdict::not_checked,
 				 "{}; {} of their events are within {:.0f} us of one on another CPU, and may have been "
 				 "timed in another order",

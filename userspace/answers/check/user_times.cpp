@@ -20,12 +20,12 @@ UserTimes::OnCpu *UserTimes::cpu(const trace::Event &event)
 	return &grow_to(cpus_, event.cpu());
 }
 
-void UserTimes::apart(std::uint64_t ticks, std::uint64_t time)
+void UserTimes::note_violation(std::uint64_t ticks, std::uint64_t time)
 {
-	if (ticks <= furthest_)
+	if (ticks <= largest_)
 		return;
-	furthest_ = ticks;
-	furthest_time_ = time;
+	largest_ = ticks;
+	largest_time_ = time;
 }
 
 void UserTimes::event(const trace::Event &event)
@@ -43,7 +43,7 @@ void UserTimes::on_switch(OnCpu &cpu, std::int32_t prev, std::int32_t next, std:
 {
 	if (cpu.running == prev)
 		for (const Waiting &token : cpu.waiting)
-			apart(std::min(token.since_out, time - token.time), token.time);
+			note_violation(std::min(token.since_out, time - token.time), token.time);
 	cpu.waiting.clear();
 	cpu.running = next;
 	if (prev != 0)
@@ -86,7 +86,7 @@ void UserTimes::system_call(const Thread &thread, std::uint32_t, std::uint64_t b
 		return;
 	for (const std::uint64_t time : call->second.times)
 		if (time <= end)
-			apart(std::min(time - begin, end - time), time);
+			note_violation(std::min(time - begin, end - time), time);
 	in_call_.erase(call);
 }
 
@@ -97,12 +97,12 @@ void UserTimes::judge(std::uint64_t allowed, const trace::Clock &clock, Statemen
 		return;
 	const std::string text = fmt::format("user tokens are where their thread runs, outside its {} system calls: {} "
 					     "of them, at most {} ns off; the clock bound is {} ns",
-					     calls_, tokens_, clock.to_ns(furthest_), clock.to_ns(allowed));
-	if (furthest_ > allowed)
+					     calls_, tokens_, clock.to_ns(largest_), clock.to_ns(allowed));
+	if (largest_ > allowed)
 		statements.add("user_times", Verdict::fails,
 			       "{} user tokens: one is {} ns inside a system call of its thread, or inside a time when "
 			       "its thread does not run; the clock bound is {} ns",
-			       tokens_, clock.to_ns(furthest_), clock.to_ns(allowed));
+			       tokens_, clock.to_ns(largest_), clock.to_ns(allowed));
 	else
 		statements.add("user_times", Verdict::holds, text);
 }

@@ -44,12 +44,12 @@ private:
 
 	OnCpu *cpu(const trace::Event &event);
 	void on_switch(OnCpu &cpu, std::int32_t prev, std::int32_t next, std::uint64_t time);
-	void apart(std::uint64_t ticks, std::uint64_t time);
+	void note_violation(std::uint64_t ticks, std::uint64_t time);
 
 	const ThreadFold &fold_;
 	std::vector<OnCpu> cpus_;
 	std::unordered_map<const Thread *, InCall> in_call_;
-	std::uint64_t tokens_ = 0, calls_ = 0, furthest_ = 0, furthest_time_ = 0;
+	std::uint64_t tokens_ = 0, calls_ = 0, largest_ = 0, largest_time_ = 0;
 };
 
 } // namespace monitor::check

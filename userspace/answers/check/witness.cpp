@@ -32,7 +32,7 @@ public:
 	}
 	bool all() const { return left_.empty() && seen_[0] && seen_[1]; }
 	std::size_t cpus() const { return cpus_.size(); }
-	std::string lacks() const
+	std::string missing_text() const
 	{
 		for (std::size_t moment = 0; moment < 2; ++moment)
 			if (!seen_[moment])
@@ -69,7 +69,8 @@ Statement judge_calls(const RecordingInfo &info)
 		}
 	if (!witnessed.all())
 		return Statement("calls_witnessed", Verdict::not_witnessed,
-				 "system calls: {} were counted apart from other threads' calls", witnessed.lacks());
+				 "system calls: {} were counted apart from other threads' calls",
+				 witnessed.missing_text());
 	return Statement("calls_witnessed", Verdict::holds,
 			 "system calls: {} were made on {} CPUs at the start and the end, the probes saw exactly these",
 			 calls, witnessed.cpus());
@@ -98,7 +99,8 @@ Statement judge_times(const RecordingInfo &info, const trace::Clock &clock)
 		}
 	if (!witnessed.all())
 		return Statement("probe_times", Verdict::not_witnessed,
-				 "probes' times: {} were compared with TSC reads around calls", witnessed.lacks());
+				 "probes' times: {} were compared with TSC reads around calls",
+				 witnessed.missing_text());
 	return Statement("probe_times", Verdict::holds,
 			 "probes' times: the tokens of {} system calls on {} CPUs are between the TSC reads around "
 			 "them, at least {} ns apart, or at most {} ns outside",
