@@ -163,8 +163,8 @@ std::string missing_text(const Measured &repetition)
 		add(fmt::format("{} packets damaged", repetition.problems.total()));
 	if (text.empty() && !repetition.is_whole)
 		add("events are missing: a gap, or left out by --filter or a budget");
-	if (repetition.summary.lives > 1)
-		add(fmt::format("{} recordings, between which nothing was recorded", repetition.summary.lives));
+	if (repetition.summary.recordings > 1)
+		add(fmt::format("{} recordings, between which nothing was recorded", repetition.summary.recordings));
 	return text;
 }
 

@@ -24,7 +24,7 @@ NamedWindow::StackTotals kind_of(const report::CallTree &tree, const trace::Cloc
 	std::ranges::stable_sort(profile.stacks, std::greater<>(), &report::Profile::Stack::value);
 	for (const report::Profile::Stack &stack : profile.stacks) {
 		const bool is_rest =
-		    tree.without_room() && profile.frames[stack.frames.back()].function == report::CallTree::other;
+		    tree.beyond_limit() && profile.frames[stack.frames.back()].function == report::CallTree::other;
 		if (is_rest || kind.stacks.size() >= max_shown_stacks) {
 			kind.other += stack.value;
 			continue;

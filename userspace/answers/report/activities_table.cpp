@@ -75,7 +75,7 @@ void add_labels(const activities::Grouping &grouping, const activities::TotalsRo
 	}
 }
 
-// Whether some had no exit: only functions may lack one.
+// Whether there is a column `left`: only functions can end without an exit.
 bool shows_left(const activities::Totals &totals)
 {
 	return totals.grouping().source == ActivitySource::program && totals.has_functions();

@@ -38,7 +38,7 @@ void append(std::vector<symbols::Name> &path, std::span<const symbols::Name> fra
 	path.insert(path.end(), frames.begin(), frames.end());
 }
 
-bool is_of(StackBy by, analyze::StackSample::At at)
+bool is_taken_for(StackBy by, analyze::StackSample::At at)
 {
 	using At = analyze::StackSample::At;
 	switch (by) {
@@ -55,7 +55,7 @@ bool is_of(StackBy by, analyze::StackSample::At at)
 	return at == At::other || at == At::sched_waking;
 }
 
-StackOwners owners_in(const analyze::ThreadFold &thread_fold)
+StackOwners owners_of(const analyze::ThreadFold &thread_fold)
 {
 	return {
 	    [ran = thread_fold.scheduled_threads()](const analyze::Thread &thread) { return ran.contains(&thread); },
@@ -71,7 +71,7 @@ StackOwners owners_in(const analyze::ThreadFold &thread_fold)
 
 CallTree::CallTree(const analyze::ThreadFold &thread_fold, const analyze::StackFold &fold,
 		   symbols::Symbolizer &symbolizer, StackBy by, const Includes &includes)
-    : CallTree(owners_in(thread_fold), fold, symbolizer, by, includes)
+    : CallTree(owners_of(thread_fold), fold, symbolizer, by, includes)
 {
 }
 
@@ -80,7 +80,7 @@ CallTree::CallTree(const StackOwners &owners, const analyze::StackFold &fold, sy
     : symbolizer_(symbolizer), by_(by), nodes_(1)
 {
 	for (const auto &[key, value] : fold.values())
-		if (is_of(by, key.at) && (!is_time(by) || owners.has_run(*key.thread)) &&
+		if (is_taken_for(by, key.at) && (!is_time(by) || owners.has_run(*key.thread)) &&
 		    (!includes || includes(key, value)))
 			add(key, value, is_time(by) ? value.blocked : value.count, owners, fold);
 	sum_up();
@@ -106,7 +106,7 @@ void CallTree::add_frames(std::vector<symbols::Name> &path, const analyze::Stack
 	const std::size_t first_of_user = path.size();
 	if (is_truncated)
 		path.emplace_back();
-	// A program's innermost frame is the next instruction, all others are return addresses.
+	// A program's innermost frame is the address of its next instruction; all others are return addresses.
 	for (std::size_t i = stack ? stack->frames.size() : 0; i-- > 0;)
 		if (stack->frames[i])
 			append(path, symbolizer_.user(process, time, stack->frames[i],
@@ -183,7 +183,7 @@ void CallTree::add(const analyze::StackFold::StackKey &key, const analyze::Stack
 		since_before_ += amount;
 	} else if (key.user == analyze::StackFold::no_room) {
 		path.push_back(symbolizer_.other(other));
-		without_room_ += amount;
+		beyond_limit_ += amount;
 	} else {
 		add_frames(path, key, key.thread->tgid, value.time, fold, is_truncated);
 		if (key.at == analyze::StackSample::At::timer && !key.address && !key.kernel)

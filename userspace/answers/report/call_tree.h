@@ -19,8 +19,8 @@
 
 namespace monitor::report {
 
-// Which stacks: at the timer (cpu), faults and other events amounts are counts, at switches (offcpu, wait) the ticks
-// that threads were blocked.
+// Which stacks. Of those taken at the timer (cpu), at faults and at other events, amounts are numbers of stacks; of
+// those taken at switches (offcpu, wait), the ticks that threads were blocked.
 enum class StackBy : std::uint8_t { cpu, offcpu, wait, fault, other };
 
 inline bool is_time(StackBy by)
@@ -64,7 +64,7 @@ public:
 	std::uint64_t truncated() const; // part of the total without the program's start
 	std::uint64_t without_stack() const { return without_stack_; }
 	std::uint64_t since_before() const { return since_before_; } // amount blocked since before stacks were taken
-	std::uint64_t without_room() const { return without_room_; } // amount beyond the fold's limit of stacks
+	std::uint64_t beyond_limit() const { return beyond_limit_; } // amount beyond the fold's limit of stacks
 
 	struct Truncated {
 		std::string why; // "[truncated: no rule in libfoo.so]"
@@ -97,7 +97,7 @@ private:
 	std::vector<CallNode> nodes_;
 	std::map<std::pair<std::uint32_t, symbols::Name>, std::uint32_t> children_;
 	std::map<symbols::Name, std::uint64_t> truncated_by_;
-	std::uint64_t without_stack_ = 0, since_before_ = 0, without_room_ = 0;
+	std::uint64_t without_stack_ = 0, since_before_ = 0, beyond_limit_ = 0;
 };
 
 } // namespace monitor::report

@@ -33,14 +33,14 @@ public:
 		const auto classes = trace.description().find(event);
 		if (classes.size() != 1)
 			return;
-		const trace::FieldRef of_number(*classes[0], number);
+		const trace::FieldRef number_field(*classes[0], number);
 		std::vector<trace::FieldRef> fields;
 		for (const std::string &total : totals)
 			fields.emplace_back(*classes[0], total);
 		trace::merge(trace, {}, [&](const trace::Event &event) {
 			if (event.cls != classes[0])
 				return;
-			Totals &found = by_time_[event.time][of_number.get(event)];
+			Totals &found = by_time_[event.time][number_field.get(event)];
 			for (const trace::FieldRef &field : fields)
 				found.push_back(field.get(event));
 			found.resize(fields.size());
@@ -64,11 +64,11 @@ public:
 private:
 	const Totals *find(std::uint64_t time, std::uint64_t number) const
 	{
-		const auto of_time = by_time_.find(time);
-		if (of_time == by_time_.end())
+		const auto at_time = by_time_.find(time);
+		if (at_time == by_time_.end())
 			return nullptr;
-		const auto found = of_time->second.find(number);
-		return found == of_time->second.end() ? nullptr : &found->second;
+		const auto found = at_time->second.find(number);
+		return found == at_time->second.end() ? nullptr : &found->second;
 	}
 
 	std::map<std::uint64_t, std::map<std::uint64_t, Totals>> by_time_; // then by number

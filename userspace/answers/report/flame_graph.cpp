@@ -22,8 +22,8 @@ class Names {
 public:
 	explicit Names(bool is_comparison) : is_comparison_(is_comparison) {}
 
-	// Uses the name in the shown trace, if it occurs there.
-	std::size_t number_of(symbols::FrameName name, bool is_shown)
+	// Adds the name if it is new. Shows it as it is in the shown trace, if it occurs there.
+	std::size_t index_of(symbols::FrameName name, bool is_shown)
 	{
 		const std::pair shown(name.text(), name.is_kernel ? "kernel " + name.module : name.module);
 		if (is_comparison_)
@@ -66,7 +66,7 @@ public:
 			root.now.push_back(&graph.tree->nodes()[0]);
 		if (graph.before)
 			root.old.push_back(&graph.before->nodes()[0]);
-		add(0, names.number_of({"all", "", "", false}, true), root);
+		add(0, names.index_of({"all", "", "", false}, true), root);
 	}
 
 	nlohmann::json json() const
@@ -108,10 +108,10 @@ private:
 			for (const CallNode *node : of)
 				for (const std::uint32_t number : node->children) {
 					const CallNode &child = tree->nodes()[number];
-					const std::size_t its = names_.number_of(tree->name(child), is_shown);
-					const auto [found, is_new] = children.try_emplace(its);
+					const std::size_t child_name = names_.index_of(tree->name(child), is_shown);
+					const auto [found, is_new] = children.try_emplace(child_name);
 					if (is_new)
-						order.push_back(its);
+						order.push_back(child_name);
 					(found->second.*into).push_back(&child);
 				}
 		};

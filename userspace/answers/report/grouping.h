@@ -44,10 +44,10 @@ public:
 	std::vector<Cell> cells(const Row &row) const;
 
 private:
-	std::size_t keyed(const void *key, const std::string &name, std::int32_t pid);
-	std::size_t named(const std::string &name, bool other = false);
+	std::size_t row_for_key(const void *key, const std::string &name, std::int32_t pid);
+	std::size_t row_for_name(const std::string &name, bool other = false);
 	std::size_t find(const analyze::Thread &thread, std::uint64_t cgroup);
-	bool of_one() const { return options_.by == GroupBy::process || options_.by == GroupBy::thread; }
+	bool rows_have_number() const { return options_.by == GroupBy::process || options_.by == GroupBy::thread; }
 
 	const analyze::ThreadFold &fold_;
 	const GroupingOptions &options_;

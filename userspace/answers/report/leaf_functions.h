@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which functions of their programs threads ran, from the samples at the timer: the innermost function of each, its
 // share of these samples, and the share's confidence interval.
-// Samples in the kernel are counted separately, as they do not show a function of the program that had the CPU.
+// Samples in the kernel are counted separately, as their addresses are in no function of the program.
 #pragma once
 
 #include <cstdint>

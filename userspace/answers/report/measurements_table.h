@@ -13,7 +13,8 @@ namespace monitor::report {
 
 struct MeasurementsOptions {
 	GroupingOptions grouping;
-	std::uint64_t every_ticks = 0; // length of a part of the time, which has its own rows; 0: one part
+	std::uint64_t every_ticks =
+	    0; // length of the intervals, which have rows of their own; 0: one for all of the time
 };
 
 // Rows by descending time; then `idle`, and `unknown` after losses: the sum is all that was counted. After each

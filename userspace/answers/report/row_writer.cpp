@@ -54,7 +54,7 @@ std::string json_of(const RowCell &cell)
 } // namespace
 
 RowWriter::RowWriter(Format format, std::vector<std::string> columns, std::FILE *to)
-    : format_(format), columns_(std::move(columns)), to_(to), is_left_(columns_.size())
+    : format_(format), columns_(std::move(columns)), to_(to), is_left_aligned_(columns_.size())
 {
 	std::set<std::string> known;
 	for (const std::string &name : columns_) {
@@ -97,13 +97,13 @@ bool RowWriter::put(std::vector<RowCell> row)
 			if (has_widths_)
 				continue;
 			widths_[i] = std::max(widths_[i], text_width(texts[i]));
-			is_left_[i] = is_left_[i] || (!is_number(row[i]) && texts[i] != "-");
+			is_left_aligned_[i] = is_left_aligned_[i] || (!is_number(row[i]) && texts[i] != "-");
 		}
 		if (has_widths_)
 			put_text(texts);
 		else
-			kept_.push_back(std::move(texts));
-		if (kept_.size() >= rows_that_set_widths)
+			buffered_.push_back(std::move(texts));
+		if (buffered_.size() >= max_buffered)
 			flush_text();
 	}
 	return std::ferror(to_) == 0;
@@ -114,7 +114,7 @@ void RowWriter::put_text(const std::vector<std::string> &texts)
 	std::string line;
 	for (std::size_t i = 0; i < texts.size(); ++i) {
 		const std::string pad(widths_[i] - std::min(widths_[i], text_width(texts[i])), ' ');
-		line += (i ? "  " : "") + (is_left_[i] ? texts[i] + pad : pad + texts[i]);
+		line += (i ? "  " : "") + (is_left_aligned_[i] ? texts[i] + pad : pad + texts[i]);
 	}
 	line.erase(line.find_last_not_of(' ') + 1);
 	write(line + "\n");
@@ -128,9 +128,9 @@ void RowWriter::flush_text()
 			titles.push_back(printable(name));
 		put_text(titles);
 	}
-	for (const auto &texts : kept_)
+	for (const auto &texts : buffered_)
 		put_text(texts);
-	kept_.clear();
+	buffered_.clear();
 }
 
 void RowWriter::put_csv(const std::vector<RowCell> &row)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of an answer of unknown length, printed as they come: aligned text, CSV or a JSON array of objects.
 //
-// Unlike a Table (table.h) it keeps only the first rows of a text, which set the widths of its columns. One thread; the
+// Unlike a Table (table.h) it buffers only the first rows of a text, to set the widths of its columns. One thread; the
 // caller keeps ownership of the file. Invariant: an unknown value is `-` in text, nothing in CSV, null in JSON; no
 // control character reaches a terminal.
 #pragma once
@@ -30,7 +30,7 @@ public:
 	std::uint64_t rows() const { return rows_; }
 
 private:
-	static constexpr std::size_t rows_that_set_widths = 1000;
+	static constexpr std::size_t max_buffered = 1000;
 
 	void begin();
 	void put_text(const std::vector<std::string> &texts);
@@ -43,9 +43,9 @@ private:
 	std::vector<std::string> columns_;
 	std::vector<std::string> keys_; // for JSON: unique
 	std::FILE *to_;
-	std::vector<std::vector<std::string>> kept_; // printed cells
+	std::vector<std::vector<std::string>> buffered_; // printed cells
 	std::vector<std::size_t> widths_;
-	std::vector<bool> is_left_; // a value is not a number
+	std::vector<bool> is_left_aligned_; // a value is not a number
 	bool has_widths_ = false;
 	std::uint64_t rows_ = 0;
 };

@@ -62,11 +62,11 @@ bool is_without_table(const symbols::FrameName &name)
 	return name.is_assumed;
 }
 
-std::uint64_t innermost(const CallTree &tree, bool (*is_such)(const symbols::FrameName &))
+std::uint64_t innermost_amount(const CallTree &tree, bool (*matches)(const symbols::FrameName &))
 {
 	std::uint64_t sum = 0;
 	for (const CallNode &node : tree.nodes())
-		if (&node != &tree.nodes().front() && is_such(tree.name(node)))
+		if (&node != &tree.nodes().front() && matches(tree.name(node)))
 			sum += node.self;
 	return sum;
 }
@@ -117,10 +117,11 @@ Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by)
 	return table;
 }
 
-std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double least, std::size_t max_width)
+std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double min_share,
+		       std::size_t max_width)
 {
 	std::string text;
-	const double min_amount = least * static_cast<double>(tree.total());
+	const double min_amount = min_share * static_cast<double>(tree.total());
 	const auto print_children = [&](const auto &self, std::uint32_t parent, std::size_t depth) -> void {
 		for (const std::uint32_t number : tree.nodes()[parent].children) {
 			const CallNode &node = tree.nodes()[number];
@@ -161,11 +162,11 @@ std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info
 					    percent_of(parts[i].amount, tree.total()));
 		text += parts.size() > max_printed_parts ? " ...\n" : "\n";
 	}
-	if (const std::uint64_t sum = innermost(tree, is_in_no_file))
+	if (const std::uint64_t sum = innermost_amount(tree, is_in_no_file))
 		text += fmt::format("{:.1f} % of it is in code that is in no file: the caller of a function there that "
 				    "sets no frame pointer is missing\n",
 				    percent_of(sum, tree.total()));
-	if (const std::uint64_t sum = innermost(tree, is_without_table))
+	if (const std::uint64_t sum = innermost_amount(tree, is_without_table))
 		text += fmt::format("{:.1f} % of it is in code of files that no table describes: the caller of a "
 				    "function there that sets no frame pointer may be missing\n",
 				    percent_of(sum, tree.total()));
@@ -188,8 +189,8 @@ std::string stacks_json(const CallTree &tree, const trace::Clock &clock, const a
 	    {"left_out_by_budget", counts_of(info, by).left_out},
 	    {"truncated_percent", percent_of(tree.truncated(), tree.total())},
 	    {"truncated_by", parts},
-	    {"in_no_file_percent", percent_of(innermost(tree, is_in_no_file), tree.total())},
-	    {"without_table_percent", percent_of(innermost(tree, is_without_table), tree.total())},
+	    {"in_no_file_percent", percent_of(innermost_amount(tree, is_in_no_file), tree.total())},
+	    {"without_table_percent", percent_of(innermost_amount(tree, is_without_table), tree.total())},
 	    {"without_stack_percent", percent_of(tree.without_stack(), tree.total())},
 	    {"blocked_since_before_percent", percent_of(tree.since_before(), tree.total())}}
 	    .dump();

@@ -14,9 +14,9 @@ namespace monitor::report {
 // A row per function, largest first.
 Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by);
 
-// The calls with at least `least` of the total, indented; a recursive function once, with the number of its calls.
+// The calls with at least `min_share` of the total, indented; a recursive function once, with the number of its calls.
 // Lines are cut at `max_width` characters, 0: never.
-std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double least,
+std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double min_share,
 		       std::size_t max_width);
 
 // How much has no stack, or an incomplete one.

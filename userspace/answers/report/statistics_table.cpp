@@ -60,7 +60,7 @@ bool adds_process(const std::vector<std::string> &names)
 	       std::find(names.begin(), names.end(), "process") == names.end();
 }
 
-void add_by(Table &table, const std::vector<std::string> &names)
+void add_key_columns(Table &table, const std::vector<std::string> &names)
 {
 	for (const std::string &name : names)
 		table.columns.push_back({name, name, Unit::text});
@@ -69,8 +69,8 @@ void add_by(Table &table, const std::vector<std::string> &names)
 }
 
 // The cells of those columns.
-std::vector<Cell> by_cells(const std::vector<activities::Cell> &cells, const std::vector<std::string> &names,
-			   const ThreadTable &threads)
+std::vector<Cell> key_cells(const std::vector<activities::Cell> &cells, const std::vector<std::string> &names,
+			    const ThreadTable &threads)
 {
 	std::vector<Cell> row;
 	row.reserve(cells.size() + 1);
@@ -89,14 +89,14 @@ std::vector<Cell> by_cells(const std::vector<activities::Cell> &cells, const std
 }
 
 std::vector<const activities::DistributionRow *> largest(const activities::Rows &rows, const ThreadTable &threads,
-							 std::size_t most)
+							 std::size_t max_rows)
 {
 	auto all = ordered(rows, threads);
 	std::stable_sort(all.begin(), all.end(),
 			 [](const activities::DistributionRow *a, const activities::DistributionRow *b) {
 				 return a->values.count() > b->values.count();
 			 });
-	all.resize(std::min(all.size(), most));
+	all.resize(std::min(all.size(), max_rows));
 	return all;
 }
 
@@ -211,14 +211,14 @@ Table frequencies_table(const statistics::Frequencies &frequencies, const trace:
 {
 	Table table;
 	table.columns = {{"event", "event", Unit::text}};
-	add_by(table, by);
+	add_key_columns(table, by);
 	table.columns.push_back({"count", "count", Unit::count});
 	table.columns.push_back({"per_second", "per second", Unit::ratio});
 	add_shape_columns(table, "_between_ns", Unit::nanoseconds);
 	std::multimap<std::string, std::vector<Cell>> ordered;
 	for (const auto &keyed : frequencies.groups()) {
 		const trace::EventClass &cls = *description.classes()[keyed.cls];
-		std::vector<Cell> row = by_cells(keyed.cells, by, threads);
+		std::vector<Cell> row = key_cells(keyed.cells, by, threads);
 		row.insert(row.begin(), cls.name);
 		row.insert(row.end(), {keyed.group.count, rate_of(keyed.group.count, wall_ns)});
 		add_shape(row, keyed.group.between, [&](double ticks) { return ns_of(ticks, description.clock); });
@@ -233,13 +233,13 @@ Table pairs_table(const activities::Rows &rows, const std::vector<std::string> &
 		  const trace::Clock &clock)
 {
 	Table table;
-	add_by(table, columns);
+	add_key_columns(table, columns);
 	table.columns.push_back({"count", "count", Unit::count});
 	table.columns.push_back({"total_ns", "total", Unit::nanoseconds});
 	table.figure = {"total_ns", ""};
 	add_shape_columns(table, "_ns", Unit::nanoseconds);
 	for (const activities::DistributionRow *found : ordered(rows, threads)) {
-		std::vector<Cell> row = by_cells(found->cells, columns, threads);
+		std::vector<Cell> row = key_cells(found->cells, columns, threads);
 		row.emplace_back(found->values.count());
 		row.emplace_back(ns_of(found->values.total(), clock));
 		add_shape(row, found->values, [&](double ticks) { return ns_of(ticks, clock); });
@@ -254,7 +254,7 @@ Table values_table(const activities::Rows &rows, const activities::Keys &of, con
 	const double parts = of.is_real() ? activities::Keys::real_parts : 1;
 	const auto plain = [&](double counted) { return counted / parts; };
 	Table table;
-	add_by(table, by);
+	add_key_columns(table, by);
 	table.columns.push_back({"count", "count", Unit::count});
 	table.columns.push_back({"total", "total " + of.names().front(), Unit::ratio});
 	add_shape_columns(table, "", Unit::ratio);
@@ -262,7 +262,7 @@ Table values_table(const activities::Rows &rows, const activities::Keys &of, con
 		if (!of.is_real() && (column.key == "total" || column.key == "min" || column.key == "max"))
 			column.unit = Unit::count; // integers, like the values
 	for (const activities::DistributionRow *found : ordered(rows, threads)) {
-		std::vector<Cell> row = by_cells(found->cells, by, threads);
+		std::vector<Cell> row = key_cells(found->cells, by, threads);
 		row.emplace_back(found->values.count());
 		const double total = found->values.total();
 		row.push_back(!of.is_real() && std::abs(total) < 9e18 ? plain_cell(static_cast<std::int64_t>(total))

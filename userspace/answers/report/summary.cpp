@@ -89,7 +89,7 @@ void use_periods(Summary &summary, const analyze::Periods &periods, const analyz
 		 const trace::Clock &clock)
 {
 	summary.periods = periods;
-	summary.lives = info.number_of_lives();
+	summary.recordings = info.number_of_lives();
 	summary.counts_only = info.has_counts_only();
 	summary.wall_ns = static_cast<double>(clock.to_ns(periods.ticks));
 	summary.recorder_cpu_ns = static_cast<double>(periods.recorder_ns);
@@ -291,7 +291,7 @@ std::string summary_text(const Summary &summary)
 			    summary.counts_only ? "events counted" : "tokens", lost_text(summary), clock_text(summary),
 			    share_text(summary.recorder_cpu_ns, summary.wall_ns), probes_text(summary));
 	if (summary.periods)
-		text += periods_text(*summary.periods, summary.counts_only, summary.lives);
+		text += periods_text(*summary.periods, summary.counts_only, summary.recordings);
 	if (!summary.unknown.empty())
 		text += "\n" + summary.unknown;
 	if (summary.hidden_threads.value_or(0))
@@ -408,7 +408,7 @@ std::string summary_json(const Summary &summary)
 				   {"lossy", periods->lossy},
 				   {"late", periods->late},
 				   {"counts_only", summary.counts_only},
-				   {"recordings", std::max<std::size_t>(summary.lives, 1)}};
+				   {"recordings", std::max<std::size_t>(summary.recordings, 1)}};
 	return json_dump(json);
 }
 

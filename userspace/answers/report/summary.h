@@ -64,7 +64,7 @@ struct Summary {
 	std::optional<Window> window;                // for a report
 	std::optional<ShownRows> shown_rows;         // for reports that may show only the command
 	std::optional<analyze::Periods> periods;     // for statistics: all figures cover these
-	std::size_t lives = 0;                       // number of recordings with these periods; 0: one
+	std::size_t recordings = 0;                  // number of recordings with these periods; 0: one
 	std::vector<std::string> left_out;           // classes left out by -e,
 	std::string unknown;                         // and what is therefore unknown
 	bool stack_opener_lost = false;              // some stacks are incomplete

@@ -17,7 +17,7 @@
 namespace monitor::report {
 namespace {
 
-bool same(const std::string &a, const std::string &b)
+bool equals_ignoring_case(const std::string &a, const std::string &b)
 {
 	return std::ranges::equal(a, b,
 				  [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
@@ -49,7 +49,7 @@ std::string csv_of(const Cell &cell)
 }
 
 // Narrows the widest text columns, but keeps them recognizable.
-void fit(std::vector<std::size_t> &widths, const std::vector<Column> &columns, std::size_t max_width)
+void narrow(std::vector<std::size_t> &widths, const std::vector<Column> &columns, std::size_t max_width)
 {
 	constexpr std::size_t gap = 2, min_width = 12;
 	std::size_t total = gap * (widths.size() - std::min<std::size_t>(widths.size(), 1));
@@ -70,11 +70,11 @@ void fit(std::vector<std::size_t> &widths, const std::vector<Column> &columns, s
 // The width to which a column may be narrowed before another one is left out.
 std::size_t needed_width(const Table &table, std::size_t column)
 {
-	constexpr std::size_t enough = 16;
+	constexpr std::size_t max_needed = 16;
 	std::size_t width = text_width(table.columns[column].title);
 	for (const auto &row : table.rows)
 		width = std::max(width, text_width(cell_text(row[column], table.columns[column].unit)));
-	return table.columns[column].unit == Unit::text ? std::min(width, enough) : width;
+	return table.columns[column].unit == Unit::text ? std::min(width, max_needed) : width;
 }
 
 bool holds_nothing(const Table &table, std::size_t column)
@@ -180,7 +180,7 @@ std::size_t Table::column(const std::string &name) const
 {
 	std::string all;
 	for (std::size_t i = 0; i < columns.size(); ++i) {
-		if (same(columns[i].key, name) || same(columns[i].title, name))
+		if (equals_ignoring_case(columns[i].key, name) || equals_ignoring_case(columns[i].title, name))
 			return i;
 		all += (i ? ", " : "") + columns[i].key;
 	}
@@ -241,7 +241,7 @@ std::string to_text(const Table &whole, std::size_t max_width)
 		}
 	}
 	if (max_width)
-		fit(widths, table.columns, max_width);
+		narrow(widths, table.columns, max_width);
 	std::string out;
 	const auto line = [&](const std::vector<std::string> &cells) {
 		for (std::size_t i = 0; i < widths.size(); ++i) {

@@ -15,7 +15,7 @@
 
 namespace monitor::report {
 
-// A time in ns. Without `value` only the measured one is known.
+// A time in ns: as measured, and without measurement, with the range of that; empty: not known.
 struct VirtualTime {
 	double measured = 0;
 	std::optional<double> value{}, low{}, high{};
@@ -43,8 +43,8 @@ public:
 	const Table &table() const { return table_; }
 	const std::optional<VirtualCommand> &command() const { return command_; }
 	std::size_t refused() const { return refused_; } // number of rows without a value
-	// The part of all CPU time used by processes other than the recorded command and the recorder. Below: by how
-	// much the range is wider.
+	// The part of all CPU time used by processes other than the recorded command and the recorder; and by which
+	// part of a time its range is wider, as even unmeasured runs differ.
 	double others() const { return others_; }
 	double noise() const { return cost_.noise + cost_.noise_beside_others * others_; }
 
