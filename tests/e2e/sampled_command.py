@@ -68,7 +68,9 @@ def first_thread_ends():
 	"""The process goes on, and with it what is known of its code."""
 	directory = record("leader", command=(e2e.compiled("path_load.c", "-pthread"), 400_000)).directory
 	lines = e2e.run(e2e.monitor, "report", directory, "stacks", "--all", "--folded").stdout.splitlines()
-	e2e.expect(lines and not any("[not mapped]" in line for line in lines), f"stacks: {lines}")
+	# One sample may lie within exec, before the program is mapped; without its code all of the second thread would be.
+	unmapped = sum(int(line.rsplit(" ", 1)[1]) for line in lines if "[not mapped]" in line)
+	e2e.expect(lines and unmapped <= 1, f"stacks: {lines}")
 
 
 def asked_for_something_else():
