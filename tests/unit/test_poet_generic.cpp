@@ -43,7 +43,7 @@ template <class T> void put(std::string &out, T value)
 // What packets say of themselves.
 enum class Said { nothing, size, all };
 
-// Packets of so many events; one if they have no size.
+// Packets of `per_packet` events; a single packet if its size is not in it.
 std::string stream_bytes(std::mt19937 &random, int count, int per_packet, std::uint32_t cpu, Said reported)
 {
 	std::string out, packet;
