@@ -34,6 +34,11 @@ const volatile __u8 filtering = 0;                /* -p: only processes in `trac
 const volatile __u8 stacks_of_command = 0;        /* stacks without --stacks: at the timer, of processes in `traced` */
 /* By class: edc_match_class.in_probe. A probe whose events are all kept has no code for judging them. */
 const volatile __u16 decisions[EDC_CARD_CLASSES] = {};
+/*
+ * The first test in each global function that needs it: kernels before 6.8 verify those also where none calls them.
+ */
+const volatile __u8 matching = 0;             /* some classes are judged by `matcher` */
+const volatile __u8 matching_rows = 0;        /* some of them by rows, not by edc_match_class.test alone */
 const volatile __u8 timing = 0;               /* `matcher` has times: --time */
 const volatile __u8 triggering = 0;           /* `matcher` also has triggers */
 const volatile __u8 pausing = 0;              /* some triggers stop storing */

@@ -153,6 +153,7 @@ static void publish(__u64 number)
 
 static void start(void)
 {
+	matching = matching_rows = 1;
 	memset(&area, 0, sizeof(area));
 	memset(&matcher, 0, sizeof(matcher));
 	memset(&starts, 0, sizeof(starts));

@@ -82,7 +82,7 @@ bool BpfCard::sample_all(std::uint32_t began_on, std::uint64_t number)
 
 std::map<unsigned, double> BpfCard::time_judgements(const EventMatcher &matcher)
 {
-	constexpr int runs = 5; // the fastest counts: interrupts only add time
+	constexpr int runs = 20; // the fastest counts: interrupts only add time
 	std::map<unsigned, double> times;
 	for (const EventMatcher::Class &cls : matcher.classes) {
 		if (module() || (cls.patterns == 0 && cls.belongs == 0) ||

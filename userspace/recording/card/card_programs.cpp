@@ -69,6 +69,8 @@ void CardPrograms::configure_constants()
 	skeleton_->rodata->overwriting = options_.overwriting && !of_module;
 	skeleton_->rodata->counting_only = options_.counts_only;
 	skeleton_->rodata->switch_flags = kernel_switch_flags().known;
+	skeleton_->rodata->matching = options_.matching;
+	skeleton_->rodata->matching_rows = options_.matching && options_.matching_rows;
 	skeleton_->rodata->timing = options_.times != 0;
 	skeleton_->rodata->triggering = options_.triggers != 0;
 	skeleton_->rodata->pausing = options_.pausing;

@@ -31,6 +31,7 @@ struct CardOptions {
 	bool overwriting = false;          // a flight recorder's rings (ring.h)
 	bool counts_only = false;          // only count events by class; without sys_exit
 	bool matching = false;             // events are evaluated by set_matcher()'s tables, from attach() to detach()
+	bool matching_rows = true;         // some classes are judged by rows, not by edc_match_class.test alone
 	// By class, from EDC_ID_KERNEL_FIRST: edc_match_class.in_probe of that matcher.
 	std::array<std::uint16_t, EDC_CARD_CLASSES> decisions{};
 	unsigned times = 0;            // number of --time in the matcher

@@ -200,9 +200,12 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const Uuid
 			card.stack_triggers |= unsigned{request.triggers[i].does(TriggerAct::Kind::stack)} << i;
 		}
 	}
-	if (const edc_matcher *tables = matcher ? matcher->kernel_tables() : nullptr)
+	if (const edc_matcher *tables = matcher ? matcher->kernel_tables() : nullptr) {
+		card.matching_rows = std::ranges::any_of(
+		    tables->cls, [](const edc_match_class &cls) { return cls.has_patterns && !cls.tests; });
 		for (std::size_t slot = 0; slot < card.decisions.size(); ++slot)
 			card.decisions[slot] = static_cast<std::uint16_t>(tables->cls[slot].in_probe);
+	}
 	card.keeps_tokens = !options.matching || options.matching->request.keeps_tokens;
 	card.suspending = options.calibrates_in_phases;
 	card.module = takes_module(options, card.families);
