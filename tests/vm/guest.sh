@@ -8,13 +8,13 @@ mkdir -p /tmp/share/tables /tmp/share/groups
 cp ./*.table /tmp/share/tables
 cp ./*.group /tmp/share/groups
 export MONITOR_SHARE=/tmp/share
-scripts="getppid.sh flight.sh stacks.sh functions.sh top.sh throttled.sh user.sh counters.sh calibrate.sh"
+scripts="verified.sh getppid.sh flight.sh stacks.sh functions.sh top.sh throttled.sh user.sh counters.sh calibrate.sh"
 decided="filter.sh triggers.sh" # the probes that are largest for a verifier
 # Emulation takes its time: the module's two scripts run in different kernels, and on arm64, where the module is the same C,
 # not at all; what is decided in the kernel runs in one guest of each kernel. The whole matrix runs all everywhere, but
 # programs' rings, which have nothing to do with preemption, once.
 if grep -q matrix=short /proc/cmdline; then
-	scripts="getppid.sh filter.sh module.sh"
+	scripts="verified.sh getppid.sh filter.sh module.sh"
 elif grep -q matrix=all /proc/cmdline; then
 	scripts="$scripts $decided module.sh"
 	grep -q preempt= /proc/cmdline || scripts="$scripts user_device.sh"
