@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t events_between_checks = 1 << 17;
+constexpr std::uint64_t events_at_a_time = 1 << 17;
 constexpr std::chrono::milliseconds between_tries(20);
 
 void expect_wanted(const IsOver &is_over)
@@ -65,7 +65,7 @@ void Scenes::go_to(std::uint64_t time, std::uint64_t step, const IsOver &is_over
 	play::Player &player = playing_->player;
 	try {
 		player.go_to(time, step, 1);
-		while (!player.work(events_between_checks))
+		while (!player.work(events_at_a_time))
 			if (is_over && is_over()) {
 				player.cancel();
 				break;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "phase_estimate.h"
 
 namespace monitor::card {
 namespace {
@@ -13,11 +14,10 @@ namespace {
 constexpr std::array<const char *, 3> groups = {"syscall", "fault", "other"};
 using Groups = std::array<double, groups.size()>;
 
-constexpr double min_factor = 0.5;  // an event in other code costs little less than in a loop
-constexpr double of_model = 0.15;   // relative model error of a load, besides its measured uncertainty
-constexpr double normal_95 = 1.645; // standard deviations in half of a 90 % interval
-constexpr double max_width = 6;     // largest useful high / low of a range
-constexpr int passes = 1000;        // until the factors converge
+constexpr double min_factor = 0.5; // an event in other code costs little less than in a loop
+constexpr double of_model = 0.15;  // relative model error of a load, besides its measured uncertainty
+constexpr double max_width = 6;    // largest useful high / low of a range
+constexpr int passes = 1000;       // until the factors converge
 
 struct Equation { // factors * predicted = measured
 	Groups predicted{};
@@ -37,7 +37,7 @@ std::vector<Equation> equations_of(const std::vector<LoadCost> &loads)
 	std::vector<Equation> all;
 	for (const LoadCost &load : loads) {
 		const double error =
-		    std::hypot((load.high_ns - load.low_ns) / 2 / normal_95, of_model * load.predicted());
+		    std::hypot((load.high_ns - load.low_ns) / 2 / record::normal_95, of_model * load.predicted());
 		if (load.predicted() <= 0 || error <= 0)
 			continue;
 		Equation &equation = all.emplace_back(Equation{{}, load.measured_ns, 1 / (error * error)});

@@ -13,7 +13,6 @@ namespace {
 
 // Minimum progress in a part. User time is counted in ticks of 1 to 10 ms.
 constexpr std::array<double, EDC_PROGRESS_COUNTERS> min_progress = {16, 16, 16, 8e6};
-constexpr double normal_95 = 1.645;
 
 double per_step(const PhasePart &part, std::size_t counter)
 {

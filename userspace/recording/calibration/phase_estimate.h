@@ -26,6 +26,7 @@ struct Phase {
 };
 
 inline constexpr std::size_t min_phases = 8;
+inline constexpr double normal_95 = 1.645; // standard deviations in half of a 90 % interval
 
 // With a 90 % interval.
 struct Median {
