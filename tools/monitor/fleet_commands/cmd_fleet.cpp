@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience_with_hub = 2s; // after unsuccessful attempts to connect
+constexpr auto extra_connect_time = 2s; // after unsuccessful attempts to connect
 
 std::string keys_directory(const std::string &given)
 {
@@ -68,14 +68,14 @@ OperatorSession::OperatorSession(const FleetAccess &access)
 	connection = std::make_unique<fleet::Connection>(connection_options, std::move(events));
 }
 
-std::chrono::milliseconds OperatorSession::patience() const
+std::chrono::milliseconds OperatorSession::connect_timeout() const
 {
-	return patience_with_hub + fleet::parse_hubs(connection_options.hub).size() * connection_options.timeout;
+	return extra_connect_time + fleet::parse_hubs(connection_options.hub).size() * connection_options.timeout;
 }
 
 void OperatorSession::expect_connection() const
 {
-	if (connection->wait_until_connected(patience()))
+	if (connection->wait_until_connected(connect_timeout()))
 		return;
 	const std::string problem = connection->problem();
 	throw Error(problem.empty() ? "the hub does not answer: is nats-server running there?" : problem);

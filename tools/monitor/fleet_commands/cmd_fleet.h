@@ -32,7 +32,7 @@ struct OperatorSession {
 	// Throws Error if the keys are not the operator's.
 	explicit OperatorSession(const FleetAccess &access);
 	// Time until connected, even if only the last hub can be reached.
-	std::chrono::milliseconds patience() const;
+	std::chrono::milliseconds connect_timeout() const;
 	// Throws Error if not connected in time.
 	void expect_connection() const;
 

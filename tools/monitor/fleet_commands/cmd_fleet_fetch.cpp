@@ -29,7 +29,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto validity_of_fetch = 60s, patience_with_fetch_answer = 5s, patience_with_list = 4s;
+constexpr auto fetch_validity = 60s, fetch_answer_timeout = 5s, list_timeout = 4s;
 constexpr const char *no_run = "_"; // the run of a command without one
 
 struct FetchArguments {
@@ -42,8 +42,8 @@ struct FetchArguments {
 // Waits until each present host has accepted or rejected the command.
 void send_and_wait(FleetRequest &request, const fleet::ControlMessage &message)
 {
-	request.send(message, request.hosts, validity_of_fetch, 0ns);
-	request.wait(patience_with_fetch_answer,
+	request.send(message, request.hosts, fetch_validity, 0ns);
+	request.wait(fetch_answer_timeout,
 		     [](const fleet_operator::Outcome &outcome) { return outcome.accepted || outcome.refused; });
 }
 
@@ -64,7 +64,7 @@ int run_list(const FetchArguments &arguments)
 		return seen != hosts.end() && seen->second.presence.kept.has_value();
 	};
 	const bool all_listed =
-	    request.view.wait(patience_with_list, [&] { return std::ranges::all_of(accepting, has_listed); });
+	    request.view.wait(list_timeout, [&] { return std::ranges::all_of(accepting, has_listed); });
 	report::Table table = fleet_operator::kept_table(request.view.hosts(), request.hosts, arguments.run);
 	if (!arguments.json)
 		drop_columns(table, {"begin_ns", "end_ns"}); // the same times as numbers

@@ -36,8 +36,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto validity = 60s, patience_with_answer = 5s, patience_with_start = 20s;
-constexpr auto patience_with_presence = 1200ms;
+constexpr auto validity = 60s, answer_timeout = 5s, start_timeout = 20s;
+constexpr auto presence_timeout = 1200ms;
 constexpr double max_lead_s = 500;
 
 struct RecordRequest {
@@ -148,7 +148,7 @@ FleetRequest::FleetRequest(const FleetAccess &access, const std::string &pattern
       view(*session.connection)
 {
 	session.expect_connection();
-	view.request_presence(session.hosts, patience_with_presence);
+	view.request_presence(session.hosts, presence_timeout);
 	std::set<std::string> all = session.hosts;
 	for (const auto &[host, seen] : view.hosts()) {
 		all.insert(host);
@@ -169,9 +169,9 @@ fleet_operator::Outcomes FleetRequest::outcomes() const
 	return fleet_operator::outcomes(hosts, view.answers());
 }
 
-void FleetRequest::wait(std::chrono::milliseconds patience, bool (*is_done)(const fleet_operator::Outcome &))
+void FleetRequest::wait(std::chrono::milliseconds timeout, bool (*is_done)(const fleet_operator::Outcome &))
 {
-	view.wait(patience, [&] {
+	view.wait(timeout, [&] {
 		const fleet_operator::Outcomes all = outcomes();
 		return std::ranges::all_of(
 		    all, [&](const auto &entry) { return !present.contains(entry.first) || is_done(entry.second); });
@@ -184,7 +184,7 @@ std::unique_ptr<fleet::CollectorService> FleetRequest::collector(const std::stri
 	auto service = std::make_unique<fleet::CollectorService>(
 	    session.connection_options, output, run, [](const std::string &sentence) { print_error(sentence); },
 	    fleet::Shard{}, hub_pid);
-	if (!service->wait_until_connected(session.patience()))
+	if (!service->wait_until_connected(session.connect_timeout()))
 		throw Error(service->problem());
 	for (const auto &[host, seen] : view.hosts())
 		service->receive_presence(host, seen.presence);
@@ -275,8 +275,8 @@ int run_fleet_record(RecordRequest &request)
 		throw Error("--cmd-on: {} is not among the hosts of --hosts", printable(request.command_host));
 	send_record(sent, request);
 	const auto lead = std::chrono::nanoseconds(parse_duration(request.lead, "--lead"));
-	sent.wait(patience_with_answer, [](const auto &outcome) { return outcome.accepted || outcome.is_decided(); });
-	sent.wait(std::chrono::ceil<std::chrono::milliseconds>(lead) + patience_with_start,
+	sent.wait(answer_timeout, [](const auto &outcome) { return outcome.accepted || outcome.is_decided(); });
+	sent.wait(std::chrono::ceil<std::chrono::milliseconds>(lead) + start_timeout,
 		  [](const auto &outcome) { return outcome.is_decided() || !outcome.accepted; });
 	if (!follows || fleet_operator::start_spread(sent.outcomes()).hosts == 0)
 		sent.print(request.json);
@@ -302,7 +302,7 @@ int run_fleet_stop(const StopRequest &request)
 	const auto is_answered = [](const fleet_operator::Outcome &outcome) {
 		return outcome.accepted || outcome.refused;
 	};
-	sent.wait(patience_with_answer, is_answered);
+	sent.wait(answer_timeout, is_answered);
 	sent.print(request.json);
 	const fleet_operator::Outcomes all = sent.outcomes();
 	return std::ranges::all_of(all, [](const auto &entry) { return entry.second.accepted.has_value(); }) ? 0 : 1;

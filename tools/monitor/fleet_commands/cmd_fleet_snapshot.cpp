@@ -26,7 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto snapshot_validity = 60s, patience_with_first_answer = 5s, patience_with_snapshot = 60s;
+constexpr auto snapshot_validity = 60s, first_answer_timeout = 5s, snapshot_timeout = 60s;
 constexpr std::size_t max_why = 256;
 
 struct FleetSnapshotRequest {
@@ -70,10 +70,8 @@ int run_fleet_snapshot(const FleetSnapshotRequest &request)
 		throw Error("--why: a line of at most {} bytes", max_why);
 	FleetRequest sent(request.access, request.hosts);
 	sent.send(snapshot_message(request, sent), sent.hosts, snapshot_validity, 0ns);
-	sent.wait(patience_with_first_answer,
-		  [](const auto &outcome) { return outcome.accepted || outcome.is_decided(); });
-	sent.wait(patience_with_snapshot,
-		  [](const auto &outcome) { return outcome.is_decided() || !outcome.accepted; });
+	sent.wait(first_answer_timeout, [](const auto &outcome) { return outcome.accepted || outcome.is_decided(); });
+	sent.wait(snapshot_timeout, [](const auto &outcome) { return outcome.is_decided() || !outcome.accepted; });
 	const fleet_operator::Outcomes all = sent.outcomes();
 	print_table(fleet_operator::snapshot_table(all, sent.present), format_of(request.json));
 	const auto is_taken = [](const auto &entry) {

@@ -13,9 +13,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto two_presences = 2200ms;     // for older or slow agents
-constexpr auto min_settling = 400ms;       // to detect two agents of one name
-constexpr auto between_presences = 1200ms; // for agents that do not answer a call
+constexpr auto two_presences = 2200ms;           // for older or slow agents
+constexpr auto min_settling = 400ms;             // to detect two agents of one name
+constexpr auto status_presence_timeout = 1200ms; // for agents that do not answer a call
 
 struct StatusArguments {
 	FleetAccess access;
@@ -36,7 +36,7 @@ int run_status(const StatusArguments &arguments)
 	const auto called = fleet_operator::Clock::now();
 	if (view.request_presence(session.hosts, two_presences))
 		view.wait(std::max<std::chrono::milliseconds>(
-			      of_one_version(view) ? min_settling : between_presences,
+			      of_one_version(view) ? min_settling : status_presence_timeout,
 			      std::chrono::ceil<std::chrono::milliseconds>(fleet_operator::Clock::now() - called)),
 			  [] { return false; });
 	const auto seen = view.hosts();

@@ -19,9 +19,9 @@ namespace {
 using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds between_checks = 100ms, between_notes = 2s;
-constexpr auto patience_with_sender = 30s;   // if nothing arrives
-constexpr auto patience_with_snapshots = 2s; // between two snapshots of a flight recorder
+constexpr std::chrono::milliseconds fetch_check_interval = 100ms, note_interval = 2s;
+constexpr auto sender_timeout = 30s;       // if nothing arrives
+constexpr auto next_snapshot_timeout = 2s; // between two snapshots of a flight recorder
 constexpr std::size_t max_fetched_bytes = 64 << 20;
 
 const nlohmann::ordered_json *account_of(const nlohmann::ordered_json &accounts, const std::string &host)
@@ -157,15 +157,15 @@ std::vector<FleetFetch::Host> FleetFetch::wait_until_fetched(Termination &termin
 		if (added != std::exchange(blocks, added))
 			progressed = now;
 		const auto waiting = std::ranges::count(last, State::not_whole, &Host::state);
-		if (now - noted > between_notes) {
+		if (now - noted > note_interval) {
 			noted = now;
 			print_note("monitor: {} so far, {} hosts still send\n",
 				   report::bytes_text(static_cast<double>(blocks) * fleet::block_bytes), waiting);
 		}
 		const bool is_settled =
-		    all_list_traces() || !has_snapshots() || now - progressed > patience_with_snapshots;
-		if ((waiting == 0 && is_settled) || now - progressed > patience_with_sender ||
-		    termination.wait(between_checks))
+		    all_list_traces() || !has_snapshots() || now - progressed > next_snapshot_timeout;
+		if ((waiting == 0 && is_settled) || now - progressed > sender_timeout ||
+		    termination.wait(fetch_check_interval))
 			break;
 	}
 	std::set<std::string> fetched_hosts;

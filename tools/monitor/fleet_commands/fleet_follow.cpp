@@ -25,11 +25,11 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto between_follow_checks = 200ms;
-constexpr auto patience_with_ends = 60s, validity_of_stop = 60s;
-constexpr auto patience_with_blocks = 30s; // if no block arrives
-constexpr auto patience_with_parts = 3s;   // an agent looks for new snapshots each second
-constexpr auto patience_with_freeze = 2s;  // from a trigger to the reports of all other hosts
+constexpr auto follow_check_interval = 200ms, end_check_interval = 100ms;
+constexpr auto end_timeout = 60s, stop_validity = 60s;
+constexpr auto block_timeout = 30s; // if no block arrives
+constexpr auto part_timeout = 3s;   // an agent looks for new snapshots each second
+constexpr auto freeze_timeout = 2s; // from a trigger to the reports of all other hosts
 
 // A command that runs here while hosts are recorded, with the signals of termination.h unblocked.
 class LocalCommand {
@@ -61,7 +61,7 @@ public:
 			code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 		return code_;
 	}
-	void end()
+	void terminate()
 	{
 		if (!exit_code())
 			::kill(pid_, SIGTERM);
@@ -107,7 +107,7 @@ void FleetFollow::print_settled_triggers(bool is_end)
 	if (!triggers_)
 		return;
 	const std::set<std::string> hosts = hosts_taking_part();
-	const auto before = is_end ? Clock::time_point::max() : Clock::now() - patience_with_freeze;
+	const auto before = is_end ? Clock::time_point::max() : Clock::now() - freeze_timeout;
 	for (const fleet_operator::CoordinatedSnapshot &each : triggers_->take_settled(hosts, before)) {
 		print_note("monitor: {}\n", fleet_operator::coordinated_text(each, hosts));
 		printed_triggers_.push_back(each);
@@ -156,17 +156,17 @@ std::optional<int> FleetFollow::wait_until_end(const std::vector<std::string> &c
 		print_settled_triggers(false);
 		if (termination.wait(0ms)) {
 			if (running)
-				running->end();
+				running->terminate();
 			return {};
 		}
 		if (running && running->exit_code())
 			return running->exit_code();
-		if (request_.view.wait(running ? between_follow_checks / 4 : between_checks,
+		if (request_.view.wait(running ? follow_check_interval / 4 : end_check_interval,
 				       [&] { return all_ended(); }) &&
 		    !running)
 			return {};
 		if (running)
-			termination.wait(between_follow_checks / 4);
+			termination.wait(follow_check_interval / 4);
 		if (Clock::now() - saved_at > 1s) {
 			if (service_)
 				service_->save();
@@ -185,14 +185,14 @@ void FleetFollow::stop()
 		fleet::ControlMessage message;
 		message.kind = "stop";
 		message.run = run_;
-		fleet_operator::send_command(*request_.session.connection, message, hosts, request_.key,
-					     validity_of_stop, 0ns);
+		fleet_operator::send_command(*request_.session.connection, message, hosts, request_.key, stop_validity,
+					     0ns);
 	}
-	request_.view.wait(patience_with_ends, [&] { return all_ended(); });
+	request_.view.wait(end_timeout, [&] { return all_ended(); });
 	print_settled_triggers(true);
 }
 
-// The end mark of a recording is the last that the collector gets.
+// A recording's end mark is the last message that reaches the collector.
 bool FleetFollow::is_stored(const std::string &directory) const
 {
 	const auto recorded = recording_file::contents_in(output_ + '/' + directory);
@@ -227,14 +227,14 @@ std::vector<std::string> FleetFollow::wait_until_stored(Termination &termination
 	if (!service_)
 		return {};
 	Stored last;
-	for (auto progressed = Clock::now(); Clock::now() - progressed < patience_with_blocks;) {
+	for (auto progressed = Clock::now(); Clock::now() - progressed < block_timeout;) {
 		service_->save();
 		Stored now = stored();
 		if (now.blocks != last.blocks || now.traces != last.traces)
 			progressed = Clock::now();
 		last = std::move(now);
-		const bool is_settled = !is_flight_ || Clock::now() - progressed > patience_with_parts;
-		if ((last.missing.empty() && is_settled) || termination.wait(between_follow_checks))
+		const bool is_settled = !is_flight_ || Clock::now() - progressed > part_timeout;
+		if ((last.missing.empty() && is_settled) || termination.wait(follow_check_interval))
 			break;
 	}
 	service_->wait_for_costs(started());

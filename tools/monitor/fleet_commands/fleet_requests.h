@@ -26,7 +26,7 @@ struct FleetRequest {
 	// Outcomes of this command.
 	fleet_operator::Outcomes outcomes() const;
 	// Waits until `is_done` for every host that was online.
-	void wait(std::chrono::milliseconds patience, bool (*is_done)(const fleet_operator::Outcome &));
+	void wait(std::chrono::milliseconds timeout, bool (*is_done)(const fleet_operator::Outcome &));
 	void print(bool json) const;
 	// A collector for the run's traces, into `output`. Throws Error.
 	std::unique_ptr<fleet::CollectorService> collector(const std::string &run, const std::string &output,

@@ -30,7 +30,7 @@ namespace monitor {
 namespace {
 
 constexpr std::size_t max_series = 1000, default_series = 20;
-constexpr auto between_name_checks = std::chrono::seconds(1);
+constexpr auto name_check_interval = std::chrono::seconds(1);
 
 struct ServeArguments {
 	LiveOptions live;
@@ -84,7 +84,7 @@ private:
 		std::mutex lock;
 		std::unique_lock held(lock);
 		std::condition_variable_any none; // never notified; `stop` ends the wait
-		while (!none.wait_for(held, stop, between_name_checks, [] { return false; }) && !stop.stop_requested())
+		while (!none.wait_for(held, stop, name_check_interval, [] { return false; }) && !stop.stop_requested())
 			if (metrics.has_unnamed_cgroups())
 				naming_.look_up_if_due();
 	}

@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t min_window_ns = 100'000'000, max_window_ns = 86'400'000'000'000;
-constexpr auto between_look_ups = 1s;
+constexpr auto look_up_interval = 1s;
 
 std::string unused_directory(const std::string &name)
 {
@@ -95,7 +95,7 @@ CgroupNaming::CgroupNaming(const LiveRecording &recording, std::function<void(Pa
 void CgroupNaming::look_up()
 {
 	name_(recording_.cgroups());
-	next_look_up_ = Clock::now() + between_look_ups;
+	next_look_up_ = Clock::now() + look_up_interval;
 }
 
 void CgroupNaming::look_up_if_due()

@@ -10,7 +10,7 @@
 namespace monitor::live {
 namespace {
 
-constexpr std::uint64_t between_forgetting_ns = 100'000'000;
+constexpr std::uint64_t forget_interval_ns = 100'000'000;
 constexpr unsigned forgets_per_check = 10; // is_gone() costs a system call per thread
 
 // Also for threads of other users: signal 0 is not delivered.
@@ -96,7 +96,7 @@ void LiveFold::start(const record::LiveStart &start)
 	if (is_aligned_)
 		next_end_ = aligned_end_after(begin);
 	if (forgets_often_) {
-		forget_ticks_ = std::max<std::uint64_t>(clock().to_ticks(between_forgetting_ns), 1);
+		forget_ticks_ = std::max<std::uint64_t>(clock().to_ticks(forget_interval_ns), 1);
 		next_forget_ = begin + forget_ticks_;
 	}
 	if (on_start_)

@@ -13,10 +13,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto max_lateness = 300ms;  // until a refresh is passed on without names
-constexpr auto max_lookup = 1s;       // limit per window, as the next one may be ready
-constexpr auto max_lookup_all = 5s;   // limit if the refresh waits for names
-constexpr auto between_readings = 5s; // of the followed process's perf-PID.map
+constexpr auto max_lateness = 300ms;   // until a refresh is passed on without names
+constexpr auto max_lookup = 1s;        // limit per window, as the next one may be ready
+constexpr auto max_lookup_all = 5s;    // limit if the refresh waits for names
+constexpr auto perf_map_interval = 5s; // of the followed process's perf-PID.map
 constexpr std::size_t max_waiting = 16, max_waiting_refreshes = 1024;
 constexpr std::size_t max_mappings = 1 << 19; // 28 MiB
 constexpr std::size_t max_names = 1 << 17, max_functions = 1 << 20;
@@ -145,7 +145,7 @@ void StackNaming::take_mappings(Job &job)
 // From time to time, so that the followed process's perf-PID.map is read again. False: not yet.
 bool StackNaming::forget_perf_map()
 {
-	if (Clock::now() - perf_map_read_ < between_readings)
+	if (Clock::now() - perf_map_read_ < perf_map_interval)
 		return false;
 	symbolizer_->forget_jit_functions(newest_->process);
 	perf_map_read_ = Clock::now();

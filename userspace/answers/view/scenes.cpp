@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t events_at_a_time = 1 << 17;
-constexpr std::chrono::milliseconds between_tries(20);
+constexpr std::chrono::milliseconds lock_retry_interval(20);
 
 void expect_wanted(const IsOver &is_over)
 {
@@ -33,7 +33,7 @@ Json Scenes::answer(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned s
 	if (steps == 0)
 		return Json::array();
 	std::unique_lock lock(lock_, std::defer_lock);
-	while (!lock.try_lock_for(between_tries))
+	while (!lock.try_lock_for(lock_retry_interval))
 		expect_wanted(is_over);
 	if (!playing_) {
 		playing_.emplace(open_());

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t max_received = 64, max_flight_bytes = 64 << 10, max_reply_text = 4096, max_undelivered = 64,
 		      max_known_hosts = 1024, max_known_numbers = 64;
 constexpr std::uint64_t max_age_ns = 2'000'000'000; // of a trigger that fired before this process started
-constexpr std::chrono::nanoseconds patience_with_connection(max_age_ns);
+constexpr std::chrono::nanoseconds connection_timeout(max_age_ns);
 
 fleet::SnapshotNews news_of(const std::string &run, const record::BegunSnapshot &snapshot)
 {
@@ -138,7 +138,7 @@ void CoordinatedSnapshots::publish_fired(Clock::time_point now)
 		undelivered_.pop_front();
 	for (Undelivered &each : undelivered_)
 		each.since = each.since.value_or(now);
-	for (; !undelivered_.empty() && now - *undelivered_.front().since > patience_with_connection;
+	for (; !undelivered_.empty() && now - *undelivered_.front().since > connection_timeout;
 	     undelivered_.pop_front())
 		report_(undelivered_.front().sentence);
 }

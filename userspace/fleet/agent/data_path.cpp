@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_announced = 1000;
-constexpr auto between_spool_steps = 1s, between_problems = 10s;
+constexpr auto spool_step_interval = 1s, problem_interval = 10s;
 constexpr auto until_announced = 3s; // how long a new directory counts as running
 
 } // namespace
@@ -127,14 +127,14 @@ void DataPath::step_until(const std::stop_token &stop)
 	while (!stop.stop_requested()) {
 		try {
 			if (step_spool_now_.exchange(false) || Clock::now() >= next) {
-				next = Clock::now() + between_spool_steps;
+				next = Clock::now() + spool_step_interval;
 				spool_.step();
 				const std::lock_guard lock(mutex_);
 				account_ = spool_.account();
 			}
 			forwarding_.step(next);
 		} catch (const std::exception &error) { // a disk that is full now may have space later
-			if (Clock::now() - reported > between_problems)
+			if (Clock::now() - reported > problem_interval)
 				report_(sentence_of(error));
 			reported = Clock::now();
 			std::this_thread::sleep_for(100ms);

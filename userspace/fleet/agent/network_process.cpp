@@ -27,8 +27,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_waiting_answers = 1000;
-constexpr auto between_presences = 1s, between_clock_reads = 60s, patience_at_end = 2s;
-constexpr auto between_requested = 100ms;
+constexpr auto presence_interval = 1s, clock_read_interval = 60s, flush_timeout = 2s;
+constexpr auto answer_interval = 100ms;
 constexpr const char *triggers_of_all = "m.fired.*";
 constexpr const char *why_no_triggers =
     "the hub does not let it hear triggers of other hosts: on the hub, `monitor fleet init --add` or --remove writes a "
@@ -42,7 +42,7 @@ void report_network(const std::string &sentence)
 	static std::chrono::steady_clock::time_point said;
 	const std::lock_guard lock(mutex);
 	const auto now = std::chrono::steady_clock::now();
-	if (sentence == last && now - said < between_presences)
+	if (sentence == last && now - said < presence_interval)
 		return;
 	last = sentence;
 	said = now;
@@ -210,7 +210,7 @@ void NetworkProcess::publish_presence()
 	data_->fill_presence(presence_);
 	if (const auto now = std::chrono::steady_clock::now(); now >= clock_due_) {
 		presence_.system_clock = fleet::read_system_clock();
-		clock_due_ = now + between_clock_reads;
+		clock_due_ = now + clock_read_interval;
 	}
 	fleet::Presence shown = presence_;
 	for (fleet::Presence::Run &run : shown.runs)
@@ -237,7 +237,7 @@ void NetworkProcess::wait_until(std::chrono::steady_clock::time_point time)
 	::eventfd_read(wakeup_.get(), &wakeups);
 }
 
-// However many requests arrive, they are answered at most once per between_requested.
+// However many requests arrive, they are answered at most once per answer_interval.
 std::chrono::steady_clock::time_point NetworkProcess::next_presence() const
 {
 	return presence_requested_ ? std::min(next_periodic_, next_on_request_) : next_periodic_;
@@ -255,9 +255,9 @@ int NetworkProcess::run()
 		if (const auto now = std::chrono::steady_clock::now(); now >= next_presence()) {
 			presence_requested_ = false;
 			publish_presence();
-			next_on_request_ = now + between_requested;
+			next_on_request_ = now + answer_interval;
 			if (now >= next_periodic_)
-				next_periodic_ = std::max(next_periodic_ + between_presences, now);
+				next_periodic_ = std::max(next_periodic_ + presence_interval, now);
 		}
 	}
 	if (connection_)
@@ -270,7 +270,7 @@ void NetworkProcess::end()
 {
 	publish_answers();
 	publish_presence();
-	connection_->flush(patience_at_end);
+	connection_->flush(flush_timeout);
 	connection_.reset();
 }
 

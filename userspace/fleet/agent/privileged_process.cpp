@@ -31,7 +31,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t max_runs_at_once = 4;
 constexpr unsigned max_reported_refusals = 100;                                     // per second
 constexpr auto min_restart_delay = 1s, max_restart_delay = 32s, stable_after = 60s; // of the network process
-constexpr auto patience_with_recordings = 60s, patience_with_child = 5s;
+constexpr auto recordings_timeout = 60s, child_timeout = 5s;
 
 Fd watch_signals()
 {
@@ -131,8 +131,8 @@ void PrivilegedProcess::wait()
 	}
 	const auto left = std::max<Clock::duration>(due - Clock::now(), 0ns);
 	const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();
-	const timespec patience{ns / 1'000'000'000, ns % 1'000'000'000};
-	::ppoll(fds.data(), fds.size(), due == Clock::time_point::max() ? nullptr : &patience, nullptr);
+	const timespec timeout{ns / 1'000'000'000, ns % 1'000'000'000};
+	::ppoll(fds.data(), fds.size(), due == Clock::time_point::max() ? nullptr : &timeout, nullptr);
 }
 
 void PrivilegedProcess::receive_envelopes()
@@ -480,8 +480,8 @@ void PrivilegedProcess::end_all()
 		else
 			run_ended(each, 0, "the agent ended before its start");
 	}
-	const auto wait_while = [&](auto &&condition, Clock::duration patience) {
-		for (const auto end = Clock::now() + patience; condition() && Clock::now() < end;) {
+	const auto wait_while = [&](auto &&condition, Clock::duration timeout) {
+		for (const auto end = Clock::now() + timeout; condition() && Clock::now() < end;) {
 			pollfd fds[] = {{signals_.get(), POLLIN, 0}};
 			::poll(fds, 1, 100);
 			read_signals();
@@ -489,11 +489,11 @@ void PrivilegedProcess::end_all()
 				update(run);
 		}
 	};
-	wait_while([&] { return !runs_.empty(); }, patience_with_recordings);
+	wait_while([&] { return !runs_.empty(); }, recordings_timeout);
 	for (const Run &run : runs_)
 		log_message(fmt::format("run {} does not end: process {} is left", run.name, run.recorder->pid()));
 	link_.reset();
-	wait_while([&] { return child_ >= 0; }, patience_with_child);
+	wait_while([&] { return child_ >= 0; }, child_timeout);
 	if (child_ >= 0)
 		::kill(child_, SIGKILL);
 }

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr auto max_silence = 3s; // a host without a question for this long has left
 constexpr std::uint64_t first_relays = 10;
-constexpr auto between_first_relays = 100ms, between_relays = 1000ms;
+constexpr auto first_relay_interval = 100ms, relay_interval = 1000ms;
 
 } // namespace
 
@@ -52,7 +52,7 @@ std::map<std::string, ClockRelays::Host>::value_type *ClockRelays::peer_of(const
 		const Host &peer = at->second;
 		if (now - peer.asked_at >= max_silence)
 			continue;
-		const auto gap = peer.received < first_relays ? between_first_relays : between_relays;
+		const auto gap = peer.received < first_relays ? first_relay_interval : relay_interval;
 		return now - peer.relayed_at >= gap ? &*at : nullptr;
 	}
 	return nullptr;

@@ -21,7 +21,7 @@ namespace monitor::fleet {
 namespace {
 
 constexpr const char *periods = "statistics_"; // of `monitor record --statistics`: one period per file
-constexpr auto between_reports = std::chrono::seconds(10);
+constexpr auto report_interval = std::chrono::seconds(10);
 // Messages of a replaced session may still arrive; a session that was silent for long may return.
 constexpr auto session_overlap = std::chrono::seconds(2), session_silence = std::chrono::seconds(30);
 constexpr std::size_t max_replaced_sessions = 64, max_conflicts_kept = 256, max_reported = 4096, max_reasons = 32,
@@ -69,11 +69,11 @@ void Collector::report(const std::string &cause, const std::string &sentence)
 {
 	const Clock::time_point now = Clock::now();
 	if (reported_.size() >= max_reported)
-		std::erase_if(reported_, [&](const auto &each) { return now - each.second > between_reports; });
+		std::erase_if(reported_, [&](const auto &each) { return now - each.second > report_interval; });
 	if (reported_.size() >= max_reported)
 		return;
 	const auto [last, is_first] = reported_.try_emplace(cause, now);
-	if (!is_first && now - last->second < between_reports)
+	if (!is_first && now - last->second < report_interval)
 		return;
 	last->second = now;
 	if (report_)

@@ -17,8 +17,8 @@ namespace {
 // For all hosts together; beyond, the library drops and counts messages, and the hosts send them again.
 constexpr Connection::PendingLimits data_limits{65536, 512 << 20}, file_limits{4096, 64 << 20},
     clock_limits{65536, 8 << 20}, presence_limits{65536, 16 << 20};
-constexpr auto patience_with_hub = std::chrono::seconds(10);
-constexpr auto patience_with_presences = std::chrono::milliseconds(1500);
+constexpr auto hub_timeout = std::chrono::seconds(10);
+constexpr auto presence_timeout = std::chrono::milliseconds(1500);
 
 // Where to answer this host; "": nowhere, as other hosts would receive the answer.
 std::string reply_of(const std::string &host, const Connection::Message &message)
@@ -56,7 +56,7 @@ CollectorService::CollectorService(const ConnectionOptions &hub, const std::stri
 	relays_ = std::make_unique<ClockRelays>(collector_->path());
 	// Longer time-outs: answers to pings queue behind blocks, and a lost connection loses messages.
 	ConnectionOptions patient = hub;
-	patient.ping_interval = patient.write_timeout = patience_with_hub;
+	patient.ping_interval = patient.write_timeout = hub_timeout;
 	data_ = std::make_unique<Connection>(patient, events);
 	clock_ = std::make_unique<Connection>(hub, Connection::Events{{}, {}, report_});
 	subscribe(shard);
@@ -141,7 +141,7 @@ void CollectorService::wait_for_costs(const std::set<std::string> &hosts)
 {
 	const auto start = std::chrono::steady_clock::now();
 	clock_->publish(subject_of("ctl", "all"), ""); // requests presence now, instead of waiting for the next second
-	while (std::chrono::steady_clock::now() - start < patience_with_presences &&
+	while (std::chrono::steady_clock::now() - start < presence_timeout &&
 	       !std::ranges::all_of(hosts, [&](const auto &host) { return collector_->has_reported(host, start); }))
 		std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }

@@ -146,10 +146,10 @@ void ClockExchange::run()
 	connection_.flush(std::chrono::milliseconds(500));
 }
 
-bool ClockExchange::wait_for_burst(std::chrono::milliseconds patience)
+bool ClockExchange::wait_for_burst(std::chrono::milliseconds timeout)
 {
 	std::unique_lock lock(mutex_);
-	return changed_.wait_for(lock, patience, [&] { return request_.answered() >= PendingClockRequest::burst; });
+	return changed_.wait_for(lock, timeout, [&] { return request_.answered() >= PendingClockRequest::burst; });
 }
 
 std::uint64_t ClockExchange::exchanges() const

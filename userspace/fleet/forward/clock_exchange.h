@@ -29,7 +29,7 @@ public:
 
 	std::uint64_t exchanges() const; // that were answered
 	// Waits for the burst at the start; false if it is not answered in time.
-	bool wait_for_burst(std::chrono::milliseconds patience);
+	bool wait_for_burst(std::chrono::milliseconds timeout);
 
 private:
 	void receive(const Connection::Message &message, std::uint64_t t4);

@@ -17,12 +17,12 @@ namespace monitor::fleet {
 namespace {
 
 using Duration = std::chrono::steady_clock::duration;
-constexpr Duration between_scans = std::chrono::milliseconds(100), between_saves = std::chrono::seconds(1),
-		   between_sentences = std::chrono::seconds(10), between_stores = std::chrono::seconds(60);
+constexpr Duration scan_interval = std::chrono::milliseconds(100), save_interval = std::chrono::seconds(1),
+		   message_interval = std::chrono::seconds(10), store_change_interval = std::chrono::seconds(60);
 // A collector that took something of a trace counts as present for this long, whatever others answer.
-constexpr Duration patience_with_taker = std::chrono::seconds(10);
+constexpr Duration collector_timeout = std::chrono::seconds(10);
 constexpr Duration min_aside = std::chrono::seconds(2), max_aside = std::chrono::seconds(30),
-		   between_readings = std::chrono::seconds(2);
+		   min_reread_interval = std::chrono::seconds(2);
 constexpr std::size_t max_reported_causes = 1000, max_instances = 64, max_unread = 64; // messages of a trace
 constexpr unsigned max_restarts = 5; // of a description that changes while it is read
 
@@ -38,7 +38,7 @@ void Forwarding::report(const std::string &cause, const std::string &sentence, T
 	if (reported_.size() >= max_reported_causes)
 		reported_.clear();
 	const auto [last, is_first] = reported_.try_emplace(cause, now);
-	if (!is_first && now - last->second < between_sentences)
+	if (!is_first && now - last->second < message_interval)
 		return;
 	last->second = now;
 	if (report_)
@@ -99,7 +99,7 @@ void Forwarding::forget(const TraceTail &tail)
 
 void Forwarding::scan(Time now)
 {
-	if (now - last_scan_ < between_scans)
+	if (now - last_scan_ < scan_interval)
 		return;
 	last_scan_ = now;
 	for (const auto &tail : tails_)
@@ -122,7 +122,7 @@ bool Forwarding::is_of_this_store(TraceTail &tail, const Answer &answer, Time no
 	if (!progress.wanted.request.empty())
 		return false; // fetched for one collector; others may store it too, but do not count
 	const auto last = store_changed_.find(&tail);
-	if (last != store_changed_.end() && now - last->second < between_stores) {
+	if (last != store_changed_.end() && now - last->second < store_change_interval) {
 		report("stores", "two collectors answer for the same run: end one, or give their runs different names",
 		       now);
 		return false;
@@ -158,7 +158,7 @@ void Forwarding::set_aside(std::uint64_t number, const Answer &answer, Time now)
 {
 	const TraceTail &tail = *sent_.at(number).tail;
 	TraceState &state = states_[&tail];
-	if ((state.accepted_at && now - *state.accepted_at < patience_with_taker) || !window_.withdraw(number))
+	if ((state.accepted_at && now - *state.accepted_at < collector_timeout) || !window_.withdraw(number))
 		return;
 	if (!state.probe_at)
 		report("aside " + tail.directory(),
@@ -357,7 +357,7 @@ void Forwarding::note_unread(std::uint64_t number, int error, Time now)
 	found->second.is_unread = true;
 	TraceState &state = states_[&tail];
 	++state.unread;
-	state.reread_at = now + between_readings;
+	state.reread_at = now + min_reread_interval;
 }
 
 void Forwarding::send_due(Time now)
@@ -400,12 +400,12 @@ void Forwarding::step(Time until)
 		return_messages(now);
 		send_due(now);
 		fill_window(now);
-		if (now - last_save_ > between_saves) {
+		if (now - last_save_ > save_interval) {
 			last_save_ = now;
 			for (const auto &tail : tails_)
 				tail->save_if_due(now);
 		}
-		wait_until = std::min(until, now + between_scans);
+		wait_until = std::min(until, now + scan_interval);
 		if (forwarder_.is_connected())
 			wait_until =
 			    std::min(wait_until, std::max(window_.next_due(now), now + std::chrono::milliseconds(1)));

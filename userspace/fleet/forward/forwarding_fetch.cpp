@@ -8,7 +8,7 @@ namespace monitor::fleet {
 namespace {
 
 // How long a request is kept, as an agent that has just started finds its traces later.
-constexpr auto between_requests = std::chrono::seconds(10);
+constexpr auto request_interval = std::chrono::seconds(10);
 constexpr std::size_t max_recent_requests = 256;
 
 } // namespace
@@ -17,7 +17,7 @@ void Forwarding::fetch(const FetchRequest &request)
 {
 	const std::lock_guard lock(mutex_);
 	const Time now = std::chrono::steady_clock::now();
-	std::erase_if(recent_requests_, [&](const auto &each) { return now - each.second.second > between_requests; });
+	std::erase_if(recent_requests_, [&](const auto &each) { return now - each.second.second > request_interval; });
 	if (recent_requests_.size() < max_recent_requests)
 		recent_requests_.insert_or_assign(request.run, std::pair(request, now));
 	for (const auto &tail : tails_)
@@ -42,7 +42,7 @@ void Forwarding::apply_recent_request(TraceTail &tail, const std::string &run) c
 {
 	const auto recent = recent_requests_.find(run);
 	if (recent != recent_requests_.end() &&
-	    std::chrono::steady_clock::now() - recent->second.second < between_requests)
+	    std::chrono::steady_clock::now() - recent->second.second < request_interval)
 		tail.fetch(recent->second.first);
 }
 

@@ -18,15 +18,15 @@ public:
 	using Clock = std::chrono::steady_clock;
 	// Exchanges in a row at the start; then one each second.
 	static constexpr std::uint64_t burst = 10;
-	static constexpr auto between_in_burst = std::chrono::milliseconds(50),
-			      between = std::chrono::milliseconds(1000);
+	static constexpr auto burst_interval = std::chrono::milliseconds(50),
+			      interval = std::chrono::milliseconds(1000);
 
 	explicit PendingClockRequest(Clock::time_point now) : asked_at_(now) {}
 
 	// When to send the next question, unless an answer changes it.
 	Clock::time_point due() const
 	{
-		return asked_at_ + (t1_ == 0 && answered_ < burst ? between_in_burst : between);
+		return asked_at_ + (t1_ == 0 && answered_ < burst ? burst_interval : interval);
 	}
 	void ask(std::uint64_t t1, Clock::time_point now)
 	{

@@ -6,7 +6,7 @@
 namespace monitor::fleet {
 namespace {
 
-constexpr auto between_checks = std::chrono::milliseconds(100);
+constexpr auto window_check_interval = std::chrono::milliseconds(100);
 
 } // namespace
 
@@ -111,7 +111,7 @@ void SendWindow::reconnected()
 
 void SendWindow::check_timeouts(Time now)
 {
-	if (now - last_check_ < between_checks)
+	if (now - last_check_ < window_check_interval)
 		return;
 	last_check_ = now;
 	bool is_late = false;
@@ -173,7 +173,7 @@ std::optional<std::uint64_t> SendWindow::due(Time now)
 SendWindow::Time SendWindow::next_due(Time now) const
 {
 	const bool is_waiting = unsent_.empty() || is_trial_unanswered() || is_too_much_unanswered();
-	const Time next = is_waiting ? now + between_checks : now;
+	const Time next = is_waiting ? now + window_check_interval : now;
 	return std::max(next, paused_until_);
 }
 

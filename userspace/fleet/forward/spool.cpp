@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A trace whose progress is unknown for this long stays unknown.
-constexpr auto patience_with_unknown = std::chrono::seconds(10);
+constexpr auto unknown_timeout = std::chrono::seconds(10);
 
 // The size of a trace on the disk, and its last change.
 void measure(const std::string &directory, std::uint64_t &bytes, std::int64_t &changed_ns)
@@ -152,7 +152,7 @@ bool Spool::may_remove(const Entry &entry, std::chrono::steady_clock::time_point
 	if (entry.is_running || entry.is_known)
 		return !entry.is_running;
 	const auto [since, is_first] = unknown_since_.try_emplace(entry.run, now);
-	return !is_first && now - since->second > patience_with_unknown;
+	return !is_first && now - since->second > unknown_timeout;
 }
 
 void Spool::remove(const Entry &entry)

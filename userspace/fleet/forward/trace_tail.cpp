@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 const std::string final_description = recording_file::file_name;
 constexpr int pause_factor = 20;
-constexpr auto between_versions = std::chrono::seconds(2); // of a description
+constexpr auto version_interval = std::chrono::seconds(2); // of a description
 
 std::optional<BlockRanges::Range> first_waiting(const BlockRanges &wanted, const BlockRanges &handed_out)
 {
@@ -218,7 +218,7 @@ std::optional<TraceTail::Content> TraceTail::next_description(Time now)
 	if (auto content = fetched_description())
 		return content;
 	for (auto &[name, file] : files_) {
-		if (!file.is_due || now < file.not_before || (!has_ended_ && now - file.returned_at < between_versions))
+		if (!file.is_due || now < file.not_before || (!has_ended_ && now - file.returned_at < version_interval))
 			continue;
 		if (name == final_description && has_ended_ && !(has_scanned_since_end_ && all_is_stored()))
 			continue;
@@ -227,7 +227,7 @@ std::optional<TraceTail::Content> TraceTail::next_description(Time now)
 		if (content.bytes.empty() && file.size) { // it could not be read
 			std::error_code error;
 			file.is_due = fs::exists(directory_ + '/' + name, error) || error;
-			file.not_before = now + between_versions;
+			file.not_before = now + version_interval;
 			continue;
 		}
 		file.is_due = false;
@@ -283,7 +283,7 @@ void TraceTail::description_again(const std::string &file, Time now)
 		return;
 	}
 	files_[file].is_due = true;
-	files_[file].not_before = now + between_versions;
+	files_[file].not_before = now + version_interval;
 }
 
 void TraceTail::start_again(std::uint64_t store)

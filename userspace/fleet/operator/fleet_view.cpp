@@ -54,16 +54,16 @@ void FleetView::State::receive_answer(const fleet::Connection::Message &untruste
 	arrived.notify_all();
 }
 
-bool FleetView::wait(std::chrono::milliseconds patience, const std::function<bool()> &done)
+bool FleetView::wait(std::chrono::milliseconds timeout, const std::function<bool()> &done)
 {
 	std::unique_lock lock(state_->mutex);
-	return state_->arrived.wait_for(lock, patience, done);
+	return state_->arrived.wait_for(lock, timeout, done);
 }
 
-bool FleetView::request_presence(const std::set<std::string> &hosts, std::chrono::milliseconds patience)
+bool FleetView::request_presence(const std::set<std::string> &hosts, std::chrono::milliseconds timeout)
 {
 	connection_.publish(fleet::subject_of("ctl", "all"), "");
-	return wait(patience, [&] {
+	return wait(timeout, [&] {
 		return std::ranges::all_of(hosts, [&](const auto &host) { return state_->hosts.contains(host); });
 	});
 }

@@ -57,11 +57,11 @@ public:
 	explicit FleetView(fleet::Connection &connection);
 
 	// Waits until `done`, which is evaluated after each arrival, returns true, or until the time-out.
-	bool wait(std::chrono::milliseconds patience, const std::function<bool()> &done);
+	bool wait(std::chrono::milliseconds timeout, const std::function<bool()> &done);
 
 	// Requests presence from all hosts, and waits for these until the time-out. Older agents report once a second
 	// only.
-	bool request_presence(const std::set<std::string> &hosts, std::chrono::milliseconds patience);
+	bool request_presence(const std::set<std::string> &hosts, std::chrono::milliseconds timeout);
 
 	// By host. May be called within `done`.
 	std::map<std::string, HostSeen> hosts() const;

@@ -35,7 +35,7 @@ namespace {
 // anything else initialises OpenSSL, so before main(). OPENSSL_init_crypto(3).
 [[maybe_unused]] const int has_no_atexit = ::OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
 
-constexpr auto between_errors = std::chrono::seconds(10);
+constexpr auto error_interval = std::chrono::seconds(10);
 constexpr std::size_t max_reported_problems = 32;
 
 using OptionsPointer = std::unique_ptr<natsOptions, decltype(&natsOptions_Destroy)>;
@@ -219,7 +219,7 @@ void Connection::Parts::on_error(natsConnection *connection, natsSubscription *s
 	const std::string text = error_text(connection, subscription, status);
 	LateCalls<Parts>::call(number, [&](Parts &parts) {
 		const auto now = std::chrono::steady_clock::now();
-		if (!parts.events.error || (text == parts.last_error && now - parts.last_error_at < between_errors))
+		if (!parts.events.error || (text == parts.last_error && now - parts.last_error_at < error_interval))
 			return;
 		parts.last_error = text;
 		parts.last_error_at = now;

@@ -34,7 +34,7 @@ constexpr double times_duration = 3; // whole runs may take this multiple of the
 constexpr int min_phase_ms = 25, max_phase_ms = 55;
 constexpr auto settling = 2ms; // after probes were attached or detached, code is cold
 constexpr auto counting = 1s;
-constexpr auto patience = 2s; // from SIGTERM to SIGKILL
+constexpr auto kill_delay = 2s; // from SIGTERM to SIGKILL
 
 double seconds_since(Clock::time_point since)
 {
@@ -133,7 +133,7 @@ private:
 	static void end(Command &command)
 	{
 		command.signal(SIGTERM);
-		for (const auto begin = Clock::now(); !command.poll() && Clock::now() < begin + patience;)
+		for (const auto begin = Clock::now(); !command.poll() && Clock::now() < begin + kill_delay;)
 			std::this_thread::sleep_for(10ms);
 		command.signal(SIGKILL);
 		command.wait();

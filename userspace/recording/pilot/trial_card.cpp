@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr unsigned first_slope_ms = 5;
-constexpr auto between_passes = 2ms;
+constexpr auto trial_pass_interval = 2ms;
 constexpr int reader_nice = -10;
 
 } // namespace
@@ -55,7 +55,7 @@ void TrialCard::attach(pid_t process)
 		::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), reader_nice); // as a drain thread
 		while (!stop.stop_requested()) {
 			empty_rings();
-			std::this_thread::sleep_for(between_passes);
+			std::this_thread::sleep_for(trial_pass_interval);
 		}
 	});
 }

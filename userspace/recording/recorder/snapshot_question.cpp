@@ -42,7 +42,7 @@ std::string receive(const Fd &from)
 }
 
 using Clock = std::chrono::steady_clock;
-constexpr auto patience = std::chrono::seconds(1); // to connect to a socket with a full backlog
+constexpr auto connect_timeout = std::chrono::seconds(1); // to connect to a socket with a full backlog
 
 enum class Connection : std::uint8_t { made, nobodys, full };
 
@@ -108,14 +108,14 @@ Fd snapshot_socket()
 std::vector<int> flight_recorders()
 {
 	std::vector<int> pids;
-	for (const auto &[pid, fd] : connections(0, Clock::now() + patience))
+	for (const auto &[pid, fd] : connections(0, Clock::now() + connect_timeout))
 		pids.push_back(pid);
 	return pids;
 }
 
 nlohmann::ordered_json flight_state(int pid)
 {
-	const Fd fd = connection_to(pid, patience);
+	const Fd fd = connection_to(pid, connect_timeout);
 	constexpr std::string_view question = R"({"ask": "state"})";
 	if (!fd || ::send(fd.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0 || !wait_for_answer(fd, 5000))
 		return {};
@@ -131,7 +131,7 @@ std::string flight_directory(int pid)
 
 std::string ask_for_snapshot(int pid, const SnapshotRequest &request)
 {
-	const Fd fd = connection_to(pid, patience);
+	const Fd fd = connection_to(pid, connect_timeout);
 	if (!fd)
 		throw Error("process {} is not a flight recorder: start one with `monitor record --flight`", pid);
 	const std::string packet = packet_of(request);

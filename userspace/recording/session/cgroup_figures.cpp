@@ -177,11 +177,10 @@ std::vector<std::string> paths_below(const std::string &mount, std::uint64_t unt
 
 } // namespace
 
-Cgroups read_cgroups(pid_t command, const std::map<std::uint64_t, std::string> &paths,
-		     std::chrono::microseconds patience)
+Cgroups read_cgroups(pid_t command, const std::map<std::uint64_t, std::string> &paths, std::chrono::microseconds budget)
 {
 	const std::uint64_t until_ns =
-	    cpu_time_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(patience).count());
+	    cpu_time_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(budget).count());
 	const Hierarchy hierarchy = hierarchy_with_quotas();
 	Cgroups read;
 	read.hierarchy = hierarchy.version;

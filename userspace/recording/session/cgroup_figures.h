@@ -14,9 +14,9 @@
 
 namespace monitor::record {
 
-// `command` 0: none. `paths`: of version 2 groups, by id. `patience`: CPU time to spend on groups other than the
+// `command` 0: none. `paths`: of version 2 groups, by id. `budget`: CPU time to spend on groups other than the
 // command's and its ancestors.
 recording_file::Cgroups read_cgroups(pid_t command, const std::map<std::uint64_t, std::string> &paths,
-				     std::chrono::microseconds patience);
+				     std::chrono::microseconds budget);
 
 } // namespace monitor::record

@@ -22,7 +22,7 @@
 namespace monitor::record {
 namespace {
 
-constexpr std::chrono::milliseconds patience_at_end(20);
+constexpr std::chrono::milliseconds cgroup_budget_at_end(20);
 
 } // namespace
 
@@ -286,7 +286,8 @@ Sync Session::end_parts()
 		stacks_->stop();
 	if (card_) {
 		file_.kernel_counts.end = read_counts_of_kernel();
-		file_.cgroups.end = read_cgroups(command_ ? command_->pid() : 0, cgroups_.paths(), patience_at_end);
+		file_.cgroups.end =
+		    read_cgroups(command_ ? command_->pid() : 0, cgroups_.paths(), cgroup_budget_at_end);
 	}
 	write_tasks(true);
 	drain_->drain_now();

@@ -30,7 +30,7 @@ namespace {
 
 constexpr unsigned first_slope_ms = 20;
 constexpr std::size_t other_files = 32; // opened occasionally, besides streams
-constexpr std::chrono::milliseconds patience_at_start(1);
+constexpr std::chrono::milliseconds cgroup_budget_at_start(1);
 
 std::vector<std::string> stream_names(const card::BpfCard *card)
 {
@@ -538,7 +538,8 @@ void Session::start_recording()
 			      [this](const auto &classes) { description_->write_again(classes); });
 	if (card_) {
 		file_.kernel_counts.start = read_counts_of_kernel();
-		file_.cgroups.start = read_cgroups(command_ ? command_->pid() : 0, cgroups_.paths(), patience_at_start);
+		file_.cgroups.start =
+		    read_cgroups(command_ ? command_->pid() : 0, cgroups_.paths(), cgroup_budget_at_start);
 	}
 	write_tasks(false);
 	drain_->drain_now();

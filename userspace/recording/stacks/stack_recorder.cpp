@@ -30,7 +30,7 @@ constexpr auto reread_interval = 1s;     // minimum interval of re-reading one l
 constexpr auto max_last_reports = 500ms; // for the last reports
 constexpr auto wakeup_window = 100ms;
 constexpr unsigned max_wakeups = 400; // in a window, at once: for as many programs as a shell starts
-constexpr auto between_wakeups = 2ms; // of further ones; the kernel's rings last longer
+constexpr auto wakeup_interval = 2ms; // of further ones; the kernel's rings last longer
 
 // For default samples: polls less often while the command does not run.
 constexpr int busy_poll_ms = 20, quiet_poll_ms = 100;
@@ -266,7 +266,7 @@ void StackRecorder::run()
 			wakeups = 0;
 		}
 		if (wakeups >= max_wakeups) // batch changes instead of a wake-up for each
-			std::this_thread::sleep_for(between_wakeups);
+			std::this_thread::sleep_for(wakeup_interval);
 		::poll(fds.data(), fds.size(),
 		       spaces_.has_unpublished()          ? publish_ms
 		       : ended_.empty() && stale_.empty() ? -1

@@ -66,9 +66,9 @@ TriggerRunner::TriggerRunner(std::vector<std::string> commands, const User &user
 		answers_ = std::move(answers);
 		::fcntl(answers_.get(), F_SETFL, O_NONBLOCK);
 		// Others may stop this process (SIGSTOP); the recorder must not block then.
-		const timeval patience{0, 200'000};
-		::setsockopt(requests_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-		::setsockopt(requests_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+		const timeval timeout{0, 200'000};
+		::setsockopt(requests_.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+		::setsockopt(requests_.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
 		return;
 	}
 	const int high[] = {::fcntl(their_requests.get(), F_DUPFD_CLOEXEC, first_fd + 2),
