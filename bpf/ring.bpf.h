@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The rings of a CPU, and the clock: reserve() finds space for a token in the open block or the next one, and commit()
- * writes it there. Called by post.bpf.h for the ring of a level, and by reset.bpf.c and function.bpf.c, which may be
- * preempted, for the ring of a slot.
+ * writes it there. A ring is that of a level or, for probes that may be preempted (reset.bpf.c, function.bpf.c), that
+ * of a slot.
  *
  * Invariant: every ring has one writer at a time.
  */

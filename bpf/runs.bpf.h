@@ -4,7 +4,7 @@
  *
  * The kernel may hide threads from BPF, and so their switches. The first system call or fault in a thread other than
  * the last switch's target posts a thread_runs token. A system call refused by seccomp or a tracer has an exit event
- * without an entry. Used by sched.bpf.c, syscall.bpf.c and fault.bpf.c.
+ * without an entry.
  */
 #ifndef MONITOR_RUNS_BPF_H
 #define MONITOR_RUNS_BPF_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Attaches the tracepoint probes of all families to the kernel's tracepoints, which it finds by name (fault.c and
- * sample.c also have other sources of events). Called by device.c, under its lock. A probe may be passed more arguments
- * than it declares: newer kernels append some.
+ * sample.c also have other sources of events). The caller holds the lock of device.c. A probe may be passed more
+ * arguments than it declares: newer kernels append some.
  */
 #include <linux/string.h>
 #include <linux/tracepoint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Areas and classes held by each user's processes, and the limit for one more process: a share of what its user has
- * left, so that no process can take all. Called by the other user_*.c; calls none of them.
+ * left, so that no process can take all.
  */
 #include <linux/cred.h>
 #include <linux/list.h>

@@ -3,8 +3,8 @@
  * The rings of a process: memory and lifetime. Pages are allocated when first touched, by the process or by the
  * recorder. No page is freed before the area ends, so a mapping can be used without a lock.
  *
- * Called by user_programs.c and user_recorder.c, and by the kernel for mappings. An area lives as long as it is listed,
- * open or mapped; with its last reference its classes and its share of the account are released.
+ * An area lives as long as it is listed, open or mapped; with its last reference its classes and its share of the
+ * account are released.
  *
  * The module writes to an area only to initialise it and to close its rings when the recorder leaves; what it reads
  * there goes nowhere else. A process may write anything there: the recorder trusts nothing in the area.

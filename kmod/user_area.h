@@ -52,7 +52,7 @@ extern struct list_head edc_user_areas;
 
 /* Numbers the area and lists it. The list takes a reference of its own. */
 void edc_area_list(struct edc_area *area);
-/* Called by a caller that holds another reference. */
+/* The caller holds another reference. */
 void edc_area_unlist(struct edc_area *area);
 /* NULL: none. */
 struct edc_area *edc_area_by_number(u32 number);

@@ -3,8 +3,7 @@
  * Ids of the event classes that programs declare. Equal texts have the same id in all programs. A class lives while a
  * process holds it, and while there is a recorder, which pins all, so that no id has two meanings in its trace.
  *
- * Called by user_area.c, user_programs.c and user_recorder.c with edc_users_lock held. The texts are not interpreted
- * here: the recorder parses them.
+ * The caller holds edc_users_lock. The texts are not interpreted here: the recorder parses them.
  */
 #include <linux/bitmap.h>
 #include <linux/hashtable.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What instrumented programs request (include/monitor/user_device.h): a program sends the classes it declares and gets
- * rings and ids at once, with or without a recorder. Called by device.c in the program's threads.
+ * rings and ids at once, with or without a recorder. Runs in the program's threads.
  *
  * An area belongs to a struct file until its last descriptor or mapping, including inherited ones, is gone. If a
  * recorder has not mapped the area by then, the area stays listed for it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The recorder of programs' events (include/monitor/user_device.h): one open file at a time. It reads the list of
- * processes with rings, including those older than itself, and maps them. Called by device.c in the recorder's threads,
- * and by user_programs.c when a process gets rings.
+ * processes with rings, including those older than itself, and maps them. Runs in the recorder's threads, and
+ * edc_recorder_notify() in those of programs.
  *
  * While there is a recorder, the area of a process that ended is kept for it, and no class changes its id.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The subcommands of `monitor`, one cmd_NAME.cpp each. add_NAME() registers options and a callback with the parser; the
-// callback sets the exit code or throws Error. Called only by main.cpp.
+// callback sets the exit code or throws Error.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Occupies descriptors 0 to 2 if the program was started with some of them closed (cron jobs, daemons): otherwise files
-// opened later would get their numbers, and messages would go into a trace. Called by main() before anything is opened.
+// opened later would get their numbers, and messages would go into a trace. Call it before anything is opened.
 #pragma once
 
 #include <cstdio>

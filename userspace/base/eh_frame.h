@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Parses .eh_frame (Linux Standard Base 5.0, 10.6.1) and .debug_frame (DWARF 5, 6.4.1): an FDE per function, and CIEs
-// that FDEs share. Used by recording/stacks for unwind tables, and by recording/functions for landing pads.
+// that FDEs share.
 //
 // The file is untrusted: invalid parts are skipped.
 #pragma once

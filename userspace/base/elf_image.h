@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads segments and sections of an untrusted ELF file (elf(5)) piece by piece, with bounds. 64-bit files of this
-// machine's byte order only. Used by recording/stacks (unwind tables), recording/user_card (the note of instrumented
-// programs) and reading/symbols.
+// machine's byte order only.
 //
 // A part whose offset or size is out of range counts as missing. Reads at most max_headers headers, and of a section
 // what the caller allows.

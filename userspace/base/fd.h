@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// File descriptors and memory mappings that close themselves. Used by every library; ownership is never shared.
+// File descriptors and memory mappings that close themselves. Ownership is never shared.
 #pragma once
 
 #include <cstddef>

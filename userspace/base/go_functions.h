@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The functions of a Go program, from the table with which its runtime walks stacks (.gopclntab; Go's debug/gosym and
-// runtime/symtab.go), which is never stripped. Used by recording/stacks for unwind tables and by reading/symbols for
-// names.
+// runtime/symtab.go), which is never stripped.
 //
 // Go 1.2 and later, programs and shared libraries. The file is untrusted: invalid parts are skipped.
 #pragma once

@@ -6,7 +6,7 @@
 // systemd's journal and libwayland's shm pools, a handler maps zero pages from the fault to the mapping's end and marks
 // the file as damaged: the load is repeated and returns 0, and readers check whole_bytes() before they trust the data.
 //
-// Used by all readers, in any number of threads; with libpoet also in other programs. The handler is installed when the
+// Any number of threads may read; with libpoet this runs in other programs, too. The handler is installed when the
 // first file is mapped, unless leave_sigbus() was called before, and passes every SIGBUS that is not of a MappedFile to
 // the previous handler. Invariants: the handler only accesses atomics and calls mmap, on a list whose nodes are never
 // freed; a mapping is taken off the list before it is unmapped.

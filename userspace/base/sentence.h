@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The error message for an exception, also for those of the C++ library. Used in tools/monitor/main.cpp and at the top
-// of the recorder's threads. Allocates nothing.
+// The error message for an exception, also for those of the C++ library. For main() and the top of a thread. Allocates
+// nothing.
 #pragma once
 
 #include <exception>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The signal dispositions and mask that this program inherited. SIGHUP stays ignored (nohup(1)), and commands are
-// executed with the inherited state. Called by main() before anything changes it, where termination signals are
-// awaited, and in children before exec.
+// executed with the inherited state. Call remember_signals() before anything changes them.
 #pragma once
 
 #include <csignal>

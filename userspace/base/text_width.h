@@ -2,7 +2,7 @@
 // The width of a text in terminal columns: two for East Asian characters and emoji, none for combining ones, according
 // to the C library (wcwidth(3)), in the terminal's locale if that is UTF-8.
 //
-// Used by all that aligns text: tables, plots, carets below errors. Any thread.
+// Any thread.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // At the end of a collection: computes the hosts' clocks from their exchanges with the collector, writes them into the
-// run, and prints each one's error bound. Used by cmd_fleet_collect.cpp and fleet_follow.cpp, after the last save.
+// run, and prints each one's error bound. Call it after the collector's last save.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // At the end of `monitor fleet record --snapshot-all -o RUN`: the delay from each trigger until the last host froze its
-// rings, on the clock of RUN, with its error bound. Used by fleet_follow.cpp, once the clocks of RUN are known.
+// rings, on the clock of RUN, with its error bound. The clocks of RUN must be known.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `record --notify-fd`: notifies who started the recorder through a pipe that it records, and detects when that process
-// is gone. Used by cmd_record.cpp; started by an agent (fleet/agent/recorder_process.cpp).
+// is gone. That process is a fleet's agent (fleet/agent/recorder_process.cpp).
 //
 // send() is called while there is only one thread; watch() starts a thread, after privileges were dropped.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parse_entry(): without a JSON tree, as a list reads the small files of thousands of measurements.
+// parse_entry(), which builds no JSON tree, because a list may read the small files of thousands of measurements.
 #include <string_view>
 #include <utility>
 

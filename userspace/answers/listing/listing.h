@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The readable listing: one line per event, as text or as JSON.
 //
-// Called by `monitor list`, once per event of merge(); writes to a file descriptor. How a class is printed is compiled
-// once (Plan), so that an event costs a copy per name and a conversion per value, without streams and format strings.
-// One thread. Invariant: a line is written whole or not at all, and names from the trace are escaped (base/text.h).
+// Called once per event of merge(); writes to a file descriptor. How a class is printed is compiled once (Plan), so
+// that an event costs a copy per name and a conversion per value, without streams and format strings. One thread.
+// Invariant: a line is written whole or not at all, and names from the trace are escaped (base/text.h).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds threads that run without a switch to them, because a thread that the kernel hides from tracing ran before them.
-// Used by run(): such a thread's earlier activity was not seen, so judges drop what they know about it. One thread.
+// Such a thread's earlier activity was not seen, so judges drop what they know about it. One thread.
 #pragma once
 
 #include <cstdint>

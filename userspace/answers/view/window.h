@@ -2,7 +2,7 @@
 // The lanes of a part of a picture at a level that the picture does not keep: the trace is read again, from the packets
 // at the start of the part, and one kept bin earlier. Packets name the running thread. The state of others is unknown
 // until their first token there: a wait that began earlier is taken from the picture, which keeps such long ones
-// unchanged. Called by picture.cpp; next in the flow: tile.cpp.
+// unchanged. Next in the flow: tile.cpp.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 // What distinguishes rows: the values of some names in an event, as bytes to compare and as cells to print.
 //
 // Names are those of FDL (Documentation/filters.md): a field, or cpu, tid, name, stream ... In addition, `thread` and
-// `process` stand for what ran: their numbers are compared, their names are looked up at the end (ThreadTable). Used by
-// Pairs (pairs.h), the folds of answers/statistics/ and the rules; const once made.
+// `process` stand for what ran: their numbers are compared, their names are looked up at the end (ThreadTable). Const
+// once made.
 #pragma once
 
 #include <cstdint>

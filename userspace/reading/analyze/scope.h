@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a fold accounts for: a part of the time, some CPUs, some threads. Used by ThreadFold and CounterFold. States are
-// always tracked over the whole trace, so they are right when the scope begins.
+// What a fold accounts for: a part of the time, some CPUs, some threads. States are always tracked over the whole
+// trace, so they are right when the scope begins.
 // Time is divided at the scope's bounds. A momentary event belongs to the scope if its time does, and a finished
 // interval by its end: what adjacent scopes account for adds up to the whole.
 #pragma once

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The attributes of a block or of a type: which exist, and which values each accepts.
 //
-// Used by the interpretation (interpret.cpp, types.cpp) before it reads any of them. An attribute that CTF 1.8 does not
-// define is ignored with a warning, as a later revision or a tracer may have more of them. A defined attribute is
-// rejected if its value is of another kind or if it occurs twice. Throws Refusal.
+// They are checked before the interpretation reads any of them. An attribute that CTF 1.8 does not define is ignored
+// with a warning, as a later revision or a tracer may have more of them. A defined attribute is rejected if its value
+// is of another kind or if it occurs twice. Throws Refusal.
 #pragma once
 
 #include <initializer_list>

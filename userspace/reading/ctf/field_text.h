@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The fields of a generic CTF event as text or as JSON.
 //
-// Used by the listing (answers/listing/listing.h) for classes other than tokens: made once per scope of a class, then
-// put() walks the event and prints what it passes. Names are escaped in advance. Text: a=1 s={x=1 y="two words"} l=[1 2
-// 3] v={option=7}; JSON: objects, arrays; labels, NaN and infinities as text.
+// For classes other than tokens. Made once per scope of a class; then put() walks the event and prints what it passes.
+// Names are escaped in advance. Text: a=1 s={x=1 y="two words"} l=[1 2 3] v={option=7}; JSON: objects, arrays; labels,
+// NaN and infinities as text.
 #pragma once
 
 #include <cstdint>

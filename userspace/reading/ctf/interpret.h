@@ -2,8 +2,8 @@
 // Turns the text of a description into the model: parses it (tsdl.h), then lays out the fields by the alignment rules
 // of CTF 1.8. A text of CTF 2 is interpreted by fragments.h.
 //
-// Called by Trace::open and by the tests; the streams use the Description. What CTF 1.8 forbids is rejected: one
-// sentence says where and why. What CTF 1.8 does not define is ignored, and Description::warning says so.
+// What CTF 1.8 forbids is rejected: one sentence says where and why. What CTF 1.8 does not define is ignored, and
+// Description::warning says so.
 // Invariant: an accepted description needs no further check when it is decoded with.
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The slots of a CTF 2 layout: fields that have a role, and fields that give a length or select an option.
 //
-// Used by the interpretation of CTF 2 (fragments.cpp) when all is read, as Completion is for CTF 1.8: every location
-// gets the slot of the field that it leads to. A path may lead to one field in each option of a variant; these share a
-// slot, and the last that was read counts.
+// Assigned when all fragments are read, as Completion does for CTF 1.8: every location gets the slot of the field that
+// it leads to. A path may lead to one field in each option of a variant; these share a slot, and the last that was read
+// counts.
 #pragma once
 
 #include <cstdint>

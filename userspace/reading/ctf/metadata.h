@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Extracts the text of a description from the bytes of the file `metadata`: plain, or in packets as tracers stream it.
 //
-// Called by Trace::open; read_description() (interpret.h) reads the text. The bytes are untrusted. CTF 1.8.3, 7.1.
+// read_description() (interpret.h) reads the text. The bytes are untrusted. CTF 1.8.3, 7.1.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // TSDL, the language of CTF 1.8 descriptions: from text to a syntax tree.
 //
-// Called by read_description() (interpret.h), which gives the tree its meaning (types.h). The tree holds only what the
-// text says and where; names are not looked up. The whole grammar of CTF 1.8.3 is accepted (appendix C of the
-// specification, https://diamon.org/ctf/v1.8.3/), in the forms that LTTng, barectf, perf and babeltrace2 write and
-// read. The text is untrusted: depth, size and number of nodes are bounded, and time is linear in the size.
+// read_description() (interpret.h) gives the tree its meaning (types.h). The tree holds only what the text says and
+// where; names are not looked up. The whole grammar of CTF 1.8.3 is accepted (appendix C of the specification,
+// https://diamon.org/ctf/v1.8.3/), in the forms that LTTng, barectf, perf and babeltrace2 write and read. The text is
+// untrusted: depth, size and number of nodes are bounded, and time is linear in the size.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The tokens of TSDL: identifiers, numbers, literals, punctuation; comments and white space are skipped.
 //
-// Used by the parser (tsdl.cpp) only, one token at a time.
+// The parser reads one token at a time.
 // Invariant: it always advances, so the parser terminates.
 #pragma once
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The order of events on machines whose clocks agree only within a bound. Used by `list`, `check` and SQL's before().
-// An event happened within its time plus or minus the bound of its machine's clock. If two such intervals of different
-// machines overlap, or if a bound is unknown, their order is unknown. The events of one machine are in the order of
-// their times.
+// The order of events on machines whose clocks agree only within a bound. An event happened within its time plus or
+// minus the bound of its machine's clock. If two such intervals of different machines overlap, or if a bound is
+// unknown, their order is unknown. The events of one machine are in the order of their times.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How far a machine's times may be off the common clock, as a function of time.
 // Trace has one for each machine (trace.h). A machine may have several traces, such as those of its kernel and of its
-// programs: the bound is the largest of theirs. Used by EventOrder (event_order.h).
+// programs: the bound is the largest of theirs. EventOrder (event_order.h) compares times by it.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Goes through the packets of a stream in order: which one is next, and what is missing before it.
-// Used by a cursor (cursor.h). A packet that fails a check, its own or that of the order, is reported and skipped.
-// Pages are requested ahead of their use and released after it, so memory stays bounded however long the stream is. One
-// thread. Invariant: an opened packet begins at or after the last event before it, and no later than the next good
-// packet.
+// A packet that fails a check, its own or that of the order, is reported and skipped. Pages are requested ahead of
+// their use and released after it, so memory stays bounded however long the stream is. One thread. Invariant: an opened
+// packet begins at or after the last event before it, and no later than the next good packet.
 #pragma once
 
 #include <cstdint>

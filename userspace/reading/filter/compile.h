@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Expression x event class -> Program. Called by Filter for every class of a description, once.
+// Expression x event class -> Program. Compiled once for every class of a description.
 //
 // What depends only on the class is evaluated here: its name, which fields it has and of which type, which values have
 // the requested labels. A comparison with a field that the class lacks, or that has another type, is false.

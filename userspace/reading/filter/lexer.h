@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The tokens of an expression: names, numbers with units, strings, operators and brackets; white space is skipped.
 //
-// Used by the parser only, one token of look-ahead at a time.
+// One token of look-ahead.
 // Invariant: it always advances, so the parser terminates.
 #pragma once
 

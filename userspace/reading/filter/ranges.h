@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Sets of integers as ranges: every comparison of a number with constants is reduced to such a set.
 //
-// Used by compile() per event class. Invariant: Ranges are sorted, neither overlap nor touch, and are within lowest and
-// highest, which no value and no difference of two values reaches.
+// Invariant: Ranges are sorted, neither overlap nor touch, and are within lowest and highest, which no value and no
+// difference of two values reaches.
 #pragma once
 
 #include <vector>

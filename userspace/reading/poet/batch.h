@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Collects events and passes them to a visitor in batches.
-// Used by the visits (visit.cpp), one per thread. The slots of a generic CTF event are copied with it, as the cursor
-// reuses them for the next event. Invariant: a batch does not change before the visitor returns; memory is bounded by
-// max_bytes, however many slots a description needs.
+// One batch per thread. The slots of a generic CTF event are copied with it, as the cursor reuses them for the next
+// event. Invariant: a batch does not change before the visitor returns; memory is bounded by max_bytes, however many
+// slots a description needs.
 #pragma once
 
 #include <algorithm>

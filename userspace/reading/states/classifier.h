@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A tree of states with its conditions compiled for a trace: finds the state of a subject from an event and from what
 // is known then.
-// Used by Evaluator (evaluator.h), once per event and subject. Allocates nothing per event. Invariant: a state is only
-// found if no condition on the way needed an unknown value.
+// Runs once per event and subject; allocates nothing per event. Invariant: a state is only found if no condition on the
+// way needed an unknown value.
 #pragma once
 
 #include <cstdint>

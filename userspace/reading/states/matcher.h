@@ -5,8 +5,8 @@
 // A match continues only while it can be completed: for each position the places of the automaton from which a match
 // will be completed form a set, computed backwards. As few such sets occur, they are numbered, and steps from one to
 // the one before are cached. The sets at the boundaries of blocks are kept, those within a block computed again when
-// needed, so memory is a few bits per block. Used by answers/run_lengths/ for each subject; reusable. Invariant: each
-// run is read at most three times.
+// needed, so memory is a few bits per block. Reusable for the next subject. Invariant: each run is read at most three
+// times.
 #pragma once
 
 #include <algorithm>

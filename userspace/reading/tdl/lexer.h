@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The tokens of TDL, line by line: words, numbers, strings and the ends of lines.
 //
-// Used by the parser (parser.h) only, which reads all tokens at once. Comments run from # to the end of their line; a
-// comma only separates, and a line that ends with one continues on the next line. The text is untrusted.
+// The parser (parser.h) reads all tokens at once. Comments run from # to the end of their line; a comma only separates,
+// and a line that ends with one continues on the next line. The text is untrusted.
 // Invariant: the last token is `end`, with one `newline` before it.
 #pragma once
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What one event costs on the running machine: measured before a recording starts and after its last count was read,
 // with workloads whose events are known, alternately without and with probes. Probes are attached and detached, not
-// only disabled: calling a probe is the larger part of its cost. Called by Recording; leaves the card detached and
-// reset.
+// only disabled: calling a probe is the larger part of its cost. Leaves the card detached and reset.
 #pragma once
 
 #include <map>

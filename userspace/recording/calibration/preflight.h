@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Before a recording: whether probes at tracepoints can be preempted on this kernel, and whether they see all system
 // calls of a trial. While a BPF program is preempted, the kernel skips it for other tasks on that CPU: if that is
-// possible, or calls are missing, the classes concerned attach as tp_* programs. Called by Recording; leaves the card
-// detached and reset.
+// possible, or calls are missing, the classes concerned attach as tp_* programs. Leaves the card detached and reset.
 #pragma once
 
 #include "recording/card/bpf_card.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Progress of a process and its descendants, by counters that the kernel keeps anyway. Called by calibration_phases.cpp
-// before and after each part of a phase.
+// Progress of a process and its descendants, by counters that the kernel keeps anyway. Read before and after each part
+// of a calibration phase.
 #pragma once
 
 #include <array>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An independent check of the probes: makes system calls on each CPU, each between two reads of the TSC. The probes
-// must see exactly these calls, with times between the reads. Called by Recording before a recording and after its
-// trace is complete, so its events are not in the trace. The result is in recording.json and judged by
-// answers/check/witness.cpp.
+// must see exactly these calls, with times between the reads. Runs before a recording and after its trace is complete,
+// so its events are not in the trace. The result is in recording.json and judged by answers/check/witness.cpp.
 #pragma once
 
 #include <vector>

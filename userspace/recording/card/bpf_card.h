@@ -109,7 +109,7 @@ public:
 
 	// With CardOptions::stacks only.
 	StackMemory stack_memory() const { return stacks_->memory(); }
-	// See StackProbes. Called by the thread that detaches; time_stack_interrupt() after detach().
+	// See StackProbes. For the thread that detaches; time_stack_interrupt() after detach().
 	void follow_command() { stacks_->follow_command(); }
 	void stop_stack_timers() { stacks_->detach_timers(); }
 	double time_stack_interrupt() { return stacks_->time_interrupt(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of include/monitor/card.h as data: ids, names, families. Used by the record side and by `monitor events`.
+// The table of include/monitor/card.h as data: ids, names, families.
 #pragma once
 
 #include <array>

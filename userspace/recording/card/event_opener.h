@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Opens perf events for CPUs that come online after the recorder has dropped its privileges: a child process, forked
-// before, keeps only the capability for it, and opens only the events that it was started with. Used by BpfCard.
+// before, keeps only the capability for it, and opens only the events that it was started with.
 #pragma once
 
 #include <cstddef>

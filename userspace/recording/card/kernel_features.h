@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Features of the running kernel, from its BTF (reading /proc/kallsyms takes 50 ms). Used by the card to choose its
-// probes, by preflight_checks.cpp to report what is missing, and by recording_file.cpp.
+// Features of the running kernel, from its BTF (reading /proc/kallsyms takes 50 ms). The card chooses its probes by
+// them, and `monitor doctor` reports what is missing.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernel module's card (monitor/device.h): its rings, and its probes of the families sched, irq, syscall,
-// fault. Used by BpfCard in place of its own rings and probes; BPF programs that probe the rest post into these
+// fault. They replace the rings and probes of BpfCard; BPF programs that probe the rest post into these
 // rings too.
 #pragma once
 

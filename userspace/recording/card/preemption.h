@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whether the running kernel can preempt BPF programs at tracepoints that are hit with preemption enabled, such as
-// those of system calls. From 7.0 on, all preemptible kernels can. Called by preflight.cpp and preflight_checks.cpp.
+// those of system calls. From 7.0 on, all preemptible kernels can.
 #pragma once
 
 #include <optional>

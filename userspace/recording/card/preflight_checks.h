@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor doctor`: what this machine supports, the consequences for recordings, and remedies. Reads /proc and /sys and
-// tries the system calls; changes nothing. Called by cmd_doctor.cpp.
+// tries the system calls; changes nothing.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Computes what an event costs from rounds of a workload without, with and again without probes: the median of the
-// rounds, with quartiles. A negative result is kept: it shows that noise exceeded the cost. Used by calibration.cpp;
-// judged by reading/cost/probe_cost.cpp.
+// rounds, with quartiles. A negative result is kept: it shows that noise exceeded the cost. reading/cost/probe_cost.cpp
+// judges it.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// record --flight: snapshots, from the request to the finished trace directory. Used by Recording in the main
-// thread; the rings are read in the thread of flight_recorder.cpp.
+// record --flight: snapshots, from the request to the finished trace directory. Main thread only; the rings are read in
+// the thread of flight_recorder.cpp.
 //
 // One snapshot at a time: later requests are queued, and get a snapshot each; pending signals coalesce into one
 // request.
@@ -29,7 +29,7 @@ struct FlightParts {
 	std::string directory;
 	std::vector<std::string> kernel_streams; // of all rings, after the recorder's own
 	std::size_t max_user_streams = 0;
-	std::uint32_t pool_blocks = 0; // for writing snapshots; the same number is kept of programs' blocks
+	std::uint32_t pool_blocks = 0; // for writing snapshots; as many blocks of programs are kept
 	card::BpfCard &card;
 	card::UserCard *users;
 	ClockSteering &steering;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The newest blocks of streams without overwriting rings (the recorder's own and the programs'), in bounded memory.
-// Used by flight_recorder.cpp, in its thread.
+// Only the flight recorder's thread touches them.
 #pragma once
 
 #include <algorithm>

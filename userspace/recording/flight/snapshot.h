@@ -71,7 +71,7 @@ public:
 	Snapshot(std::string directory, std::vector<std::string> streams, std::size_t max_added, BlockPool &pool,
 		 const card::PayloadWords &words, SnapshotAccount account);
 
-	// Called by the thread that reads the rings: False: the pool has no room now. `is_user`: of a program's ring.
+	// For the thread that reads the rings. False: the pool has no room now. `is_user`: of a program's ring.
 	bool take(StreamNumber stream, const std::byte *block, bool is_user);
 	void add_streams(const std::vector<std::string> &names);
 

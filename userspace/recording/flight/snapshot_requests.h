@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The recorder's end of requests for snapshots: SIGUSR1, and a socket (snapshot_question.h). Used by flight.cpp in the
-// main thread. Only root and the recording's user are answered. Requests are untrusted.
+// The recorder's end of requests for snapshots: SIGUSR1, and a socket (snapshot_question.h). Main thread only. Only
+// root and the recording's user are answered. Requests are untrusted.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds the functions for `record --functions`: their files, and in an unprivileged process, because files are
-// untrusted, their entries and exits. Called by Recording while it still has its privileges; next in the flow:
+// untrusted, their entries and exits. Call it while the recorder still has its privileges. Next in the flow:
 // recording/card/function_probes.cpp.
 #pragma once
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Measures the cost of an event of a patched function on this machine. Called by Recording before the command starts,
-// and by `monitor events --functions`.
+// Measures the cost of an event of a patched function on this machine. Call it before the command starts.
 #pragma once
 
 #include "recording/card/rounds.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sleds: space that a compiler left for calls at the entry and exits of functions, to patch them instead of using
-// uprobes (monitor/function_table.h). Called by file_search.cpp in its confined process.
+// uprobes (monitor/function_table.h). Runs in the confined process of file_search.cpp.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Resolves and tries the events of a formula, before counters are shared between measurements. Called by selection.cpp,
-// and by `monitor events --groups`, which also shows the events of missing measurements.
+// Resolves and tries the events of a formula, before counters are shared between measurements. `monitor events
+// --groups` also shows the events of missing measurements.
 #pragma once
 
 #include <string>

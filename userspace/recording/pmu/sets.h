@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which counters are scheduled together: a set is one group of perf_event_open(), as `group` here means a group of
-// measurements (groups.h). Called by selection.cpp, one measurement at a time.
+// measurements (groups.h). Measurements are added one at a time.
 // Invariants: the counters of a measurement are in one set; the hardware counters of a set are of one PMU; a set of
 // software counters has no hardware counter unless a measurement needs both, so that it is counted without a pause.
 #pragma once

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads this process's mappings and allocates memory, with direct system calls instead of libc. Called by patch.c. */
+/* Reads this process's mappings and allocates memory, with direct system calls instead of libc. */
 #ifndef MONITOR_PRELOAD_MAPPINGS_H
 #define MONITOR_PRELOAD_MAPPINGS_H
 

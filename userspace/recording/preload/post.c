@@ -16,7 +16,7 @@ EDC_EVENT_FIELDS(functions_patched, (arg, u16, function), (u64, functions), (u64
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-// Number of vfork() children that run in this thread's memory. Used by trampolines.c.
+// Number of vfork() children that run in this thread's memory.
 HIDDEN __thread uint32_t monitor_vforks;
 
 // At the first event of a forked child: waits for its rings, about as long as at a program's start, else events until

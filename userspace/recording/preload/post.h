@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Posts the events of patched functions to the user card. Called by trampolines.c, and by patch.c at the start. */
+/* Posts the events of patched functions to the user card. */
 #ifndef MONITOR_PRELOAD_POST_H
 #define MONITOR_PRELOAD_POST_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The trace directory: created for and owned by the invoking user, mode 0700, never over anything that exists.
-// Called by Recording while the effective user is that user, so that the user's own rights apply.
+// The effective user must be that user, so that the user's own rights apply.
 #pragma once
 
 #include <string>

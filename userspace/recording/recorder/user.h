@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The user for whom a recording runs, and how privileges are dropped. Called by Recording and by the command's child;
-// from the main thread only, before any other thread exists.
+// The user for whom a recording runs, and how privileges are dropped. From the main thread only, before any other
+// thread exists.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 //     ClassCountReader reader(card);       // before the probes are attached
 //     const CountsByClass &so_far = reader.read();
 //
-// Called by counted_periods.cpp, in one thread at a time. The probes' part is only_count() in bpf/post.bpf.h.
+// One thread at a time. The probes' part is only_count() in bpf/post.bpf.h.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Clock snapshots and steering. A snapshot reads TSC, monotonic, real and TAI time at one instant; the steering turns
-// snapshots into clock sets, with which the BPF card converts monotonic time to trace time (card.h). Called by
-// drain.cpp every 100 ms, by Recording at the start. One thread at a time. Invariant: the published function is
-// continuous and increasing, and sets are published before they take effect.
+// snapshots into clock sets, with which the BPF card converts monotonic time to trace time (card.h). Runs at the start
+// and every 100 ms. One thread at a time. Invariant: the published function is continuous and increasing, and sets are
+// published before they take effect.
 #pragma once
 
 #include <cstdint>

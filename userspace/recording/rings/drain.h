@@ -2,7 +2,7 @@
 // The drain thread: moves closed blocks from the card's rings into the pool, and every 100 ms takes a clock snapshot
 // and steers the clock. It drains often while the rings fill fast, and rarely otherwise; a ring that becomes half full
 // between two passes wakes it.
-// Called by Recording: start(), then stop(), then drain_rest() once no probe runs any more.
+// Call start(), then stop(), then drain_rest() once no probe runs any more.
 // Next in the flow: writer.cpp.
 #pragma once
 

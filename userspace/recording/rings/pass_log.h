@@ -2,7 +2,7 @@
 // Logs the recorder's own activity in its stream: a token for each drain pass that copied blocks, and for each write,
 // which is returned with its blocks. Empty passes are summed up in the next token and do not read the CPU clock, so
 // that an idle recording stays small and cheap; CPU time until the next pass finds a block is divided evenly among
-// them. Used by the drain thread only.
+// them. Drain thread only.
 #pragma once
 
 #include "control_stream.h"

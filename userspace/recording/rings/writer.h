@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The writer thread: takes closed blocks from the pool and appends them to their streams' files, many in one call.
-// Called by Recording (start, finish); the files are the trace's. If a write fails, the file is truncated to whole
-// packets, the failure is reported, and every later block is dropped: Recording then ends the recording.
+// The writer thread: takes closed blocks from the pool and appends them to their streams' files, many in one call. If a
+// write fails, the file is truncated to whole packets, the failure is reported, and every later block is dropped:
+// Recording then ends the recording.
 // Invariant: the thread allocates nothing, so blocks return to the pool whatever resource is missing.
 #pragma once
 

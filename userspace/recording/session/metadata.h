@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The trace's description in TSDL (CTF 1.8, https://diamon.org/ctf/), generated from the class table of
-// include/monitor/card.h. Called by the recording at its start (so that a killed recording is readable) and
-// again at its end with the measured clock frequency. Next in the flow: any CTF reader.
+// include/monitor/card.h. Written at a recording's start (so that a killed recording is readable) and again at its end
+// with the measured clock frequency. Next in the flow: any CTF reader.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of record --functions: search, cost, and --budget. Called by Recording from the main thread.
+// The functions of record --functions: search, cost, and --budget. Main thread only.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Bounds the share of a CPU that a thread uses: it spends a credit, which grows with time, and pauses when that is used
-// up. Used by stack_recorder.cpp, whose work others can cause.
+// up. For stack_recorder.cpp, whose work others can cause.
 #pragma once
 
 #include <algorithm>

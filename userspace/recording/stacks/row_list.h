@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Collects the unwind rows of one file in order of addresses. Used by unwind_table.cpp and go_rows.cpp.
+// Collects the unwind rows of one file in order of addresses.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Commands and signals of fired triggers (--trigger '... => run CMD, signal SIG'): rate limits, environment and
-// results. Used by Recording in the main thread; executed by trigger_runner.cpp.
+// results. Main thread only; trigger_runner.cpp executes them.
 #pragma once
 
 #include <cstdint>

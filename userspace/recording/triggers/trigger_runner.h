@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs triggers' commands (run 'CMD') and sends signals as the recording's user, in a child process forked before the
 // recorder drops its privileges and confines itself. Requests name commands by number, so that a compromised recorder
-// cannot run others. Used by trigger_acts.cpp, in the main thread.
+// cannot run others. Main thread only.
 //
 // One command at a time, which may outlive the recording.
 #pragma once

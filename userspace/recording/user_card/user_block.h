@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Validates a block that a user process wrote, word by word, and rebuilds its header from the recorder's own data.
-// Called by user_drain.cpp on a copy of each block. One thread. Invariant: the result has known classes only, times
-// that never decrease and are not in the future, and content that ends with a whole record.
+// Works on a copy of the block. One thread. Invariant: the result has known classes only, times that never decrease and
+// are not in the future, and content that ends with a whole record.
 #pragma once
 
 #include <array>

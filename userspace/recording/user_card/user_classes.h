@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The event classes that instrumented programs declare: turns the text of EDC_EVENT into a layout, and into an id that
-// all programs of a recording share. The texts are untrusted. Called by user_known_classes.cpp;
-// recording/session/metadata.cpp describes the classes.
+// all programs of a recording share. The texts are untrusted. recording/session/metadata.cpp describes the classes.
 #pragma once
 
 #include <array>
@@ -66,7 +65,7 @@ inline constexpr ClassShare max_per_process{512, 256u << 10}, max_per_uid{1024, 
 // `"a" = 1, `; the text around them takes at most 1 KiB per class.
 static_assert(3 * max_of_recording.bytes + 1024 * max_of_recording.classes < max_description_bytes / 2);
 
-// Ids by name and layout. Used by one thread.
+// Ids by name and layout. One thread.
 class UserClasses {
 public:
 	// Assigns ids; 0 if none is left. Without it they count up.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which events of programs a recording keeps (record --filter) and counts (--count), and which its triggers wait for:
-// programs post all of theirs, the drain leaves out those that the matcher rejects, and counts them by class. Called by
-// user_drain.cpp, on what was validated; under the lock of the card. Invariant: `thread` tokens, without which no event
-// names its thread, are kept.
+// programs post all of theirs, the drain leaves out those that the matcher rejects, and counts them by class. Works on
+// validated blocks, under the lock of the card. Invariant: `thread` tokens, without which no event names its thread,
+// are kept.
 #pragma once
 
 #include <algorithm>

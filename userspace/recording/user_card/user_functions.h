@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Patched functions (recording/preload/) under record --budget: counts their events, and notifies processes which ones
-// to stop posting. Called by user_drain.cpp for each block.
+// Patched functions (recording/preload/) under record --budget: counts their events, and notifies processes of the
+// functions that must stop posting.
 #pragma once
 
 #include <cstddef>

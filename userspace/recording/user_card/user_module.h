@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernel module as a source of rings for instrumented programs (monitor/user_device.h): which processes have rings,
-// their memory, and the ids of classes. Used by user_card.cpp and its parts; a program's memory is as untrusted here as
-// memory that the recorder gave it.
+// their memory, and the ids of classes. A program's memory is as untrusted here as memory that the recorder gave it.
 #pragma once
 
 #include <cstdint>

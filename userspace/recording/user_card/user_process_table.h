@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The processes that have rings: gives rings to those that ask, adopts those whose rings the kernel module created
-// (user_module.h), and keeps what they lost when they end. Called by user_card.cpp in the card's thread, and by
-// user_drain.cpp in the drain thread, under the lock of the card.
+// (user_module.h), and keeps what they lost when they end. The card's thread and the drain thread call it under the
+// lock of the card.
 //
 // One client must not use up what all need: memory, descriptors, and the larger rings are limited per process and user.
 // Invariant: the areas that the recorder gave take no more than the memory of the options.

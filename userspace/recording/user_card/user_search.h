@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds running instrumented programs by an ELF note (as with USDT), and, like incrementing a USDT semaphore, makes
-// those without a recorder look for one again. Called by Recording, for `record --user`, while it still has its
+// those without a recorder look for one again. For `record --user`. Call it while the recorder still has its
 // privileges.
 //
 // Their files and memory are other users', so the search runs in a separate process, with only the capabilities that it

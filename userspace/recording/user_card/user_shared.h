@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads, record by record, the ring that the threads of a process without restartable sequences share
-// (include/monitor/user_ring.h). Called by user_drain.cpp in the drain thread; the records go into a merged stream
-// (user_merge.h).
+// (include/monitor/user_ring.h). Drain thread only; the records go into a merged stream (user_merge.h).
 //
 // Every word of the ring is untrusted: read once, then checked.
 // Invariant: each record it yields has a known class, all its words, and a time within the recording.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sockets through which instrumented programs find their recorder, and the answer to one of them. Called by
-// user_card.cpp; the messages: include/monitor/user_ring.h.
+// The sockets through which instrumented programs find their recorder, and the answer to one of them. The messages are
+// in include/monitor/user_ring.h.
 #pragma once
 
 #include <cstdint>

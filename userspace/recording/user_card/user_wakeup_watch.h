@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Decides which processes may wake the drain thread before its next pass by their futex (`bell` in
-// monitor/user_ring.h). Called by user_drain.cpp, once per process and pass; user_wakeups.h has the thread that waits
-// for the futexes.
+// monitor/user_ring.h). Updated once per process and pass; user_wakeups.h has the thread that waits for the futexes.
 //
 // Needless wake-ups mute a process, for longer each time, so that programs cannot keep the drain thread busy. If a
 // wake-up comes from no known process, one has reset its word: then all are polled for a while. The words are
