@@ -105,7 +105,7 @@ INLINE int post_on(struct edc_cpu *cpu, bool judged, __u64 time, __u32 id, __s32
 
 			fire_all(cpu, depth);
 			if (MAY_READ(id))
-				read_for(due);
+				read_counters_for(due);
 		}
 	} else {
 		__sync_fetch_and_add(&cpu->too_deep[id - EDC_ID_KERNEL_FIRST], 1);

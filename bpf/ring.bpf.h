@@ -157,31 +157,28 @@ static __attribute__((noinline, unused)) __u64 now(void)
  * between two reads. The wake-up is done by an irq_work on this CPU, so any context will do. If `bell` is full, a
  * wake-up is already pending.
  */
-static __attribute__((noinline)) void ring_bell(void)
+static __attribute__((noinline)) void wake_recorder(void)
 {
 	bpf_ringbuf_output(&bell, (void *)uuid, 8, BPF_RB_FORCE_WAKEUP);
 }
 
-static __attribute__((noinline, unused)) void ring_firing_bell(void)
+static __attribute__((noinline, unused)) void wake_for_firings(void)
 {
 	bpf_ringbuf_output(&firing_bell, (void *)uuid, 8, BPF_RB_FORCE_WAKEUP);
 }
-
-/* Keeps a bounds check that the compiler would remove but the verifier needs. */
-#define FORGET(value) asm volatile("" : "+r"(value))
 
 /* First block of a flight recorder's ring that must not be overwritten. */
 static __attribute__((noinline)) __u64 overwriting_limit(struct edc_cpu *cpu, __u32 ring_index)
 {
 	__u32 first = 0;
-	struct edc_cpu *holder = bpf_map_lookup_elem(&rings, &first);
+	struct edc_cpu *cpu0 = bpf_map_lookup_elem(&rings, &first);
 
 	__u64 hold;
 
-	FORGET(ring_index);
-	if (!cpu || !holder || ring_index >= EDC_CARD_RINGS)
+	barrier_var(ring_index); /* keeps the bounds check, which the compiler would remove but the verifier needs */
+	if (!cpu || !cpu0 || ring_index >= EDC_CARD_RINGS)
 		return 0;
-	hold = READ(holder->reader.hold); /* before `read`, which then belongs to this hold */
+	hold = READ(cpu0->reader.hold); /* before `read`, which then belongs to this hold */
 	barrier();
 	return edc_ring_limit(&cpu->level[ring_index].ring, READ(cpu->reader.read[ring_index]), hold);
 }
@@ -189,7 +186,7 @@ static __attribute__((noinline)) __u64 overwriting_limit(struct edc_cpu *cpu, __
 /* Close the open block, if any, and open the next one. Returns the offset of its first token, 0 if none is free. */
 static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 ring_index, __u64 time)
 {
-	FORGET(ring_index);
+	barrier_var(ring_index);
 	if (!cpu || ring_index >= EDC_CARD_RINGS)
 		return 0;
 
@@ -209,7 +206,7 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 rin
 	waiting =
 	    ring->opened - (overwriting ? overwriting_limit(cpu, ring_index) : READ(cpu->reader.read[ring_index]));
 	if (waiting == ring->blocks / 2)
-		ring_bell();
+		wake_recorder();
 	if (waiting >= ring->blocks)
 		return 0;
 	start = ring->first + ring->next * EDC_BLOCK_SIZE;
@@ -243,8 +240,8 @@ static __attribute__((noinline)) __u64 count_tokens(struct edc_cpu *cpu, __u32 r
 {
 	struct edc_ring *ring;
 
-	FORGET(ring_index);
-	FORGET(pos);
+	barrier_var(ring_index);
+	barrier_var(pos);
 	if (!cpu || ring_index >= EDC_CARD_RINGS || pos > last_start + EDC_BLOCK_HEADER)
 		return 0;
 	ring = &cpu->level[ring_index].ring;
@@ -280,7 +277,7 @@ INLINE __u64 reserve(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 co
 /* Out of line, for tokens with three payload words. */
 static __attribute__((noinline, unused)) __u64 reserve_apart(struct edc_cpu *cpu, __u32 ring_index, __u64 time)
 {
-	FORGET(ring_index);
+	barrier_var(ring_index);
 	if (!cpu || ring_index >= EDC_CARD_RINGS)
 		return 0;
 	return reserve(cpu, ring_index, time, 3);
@@ -331,12 +328,12 @@ INLINE void end_block(struct edc_cpu *cpu, __u32 ring_index)
 static __attribute__((noinline, unused)) bool leaves_out(struct edc_cpu *cpu, __u32 ring_index, __u32 id, bool starts)
 {
 	__u32 first = 0, slot = id - EDC_ID_KERNEL_FIRST;
-	struct edc_cpu *holder = bpf_map_lookup_elem(&rings, &first);
+	struct edc_cpu *cpu0 = bpf_map_lookup_elem(&rings, &first);
 
-	FORGET(ring_index);
-	if (!cpu || !holder || ring_index >= EDC_CARD_RINGS || slot >= EDC_CARD_CLASSES)
+	barrier_var(ring_index);
+	if (!cpu || !cpu0 || ring_index >= EDC_CARD_RINGS || slot >= EDC_CARD_CLASSES)
 		return 0;
-	if (READ(holder->reader.paused) && !starts) {
+	if (READ(cpu0->reader.paused) && !starts) {
 		cpu->level[ring_index].paused[slot]++;
 		cpu->level[ring_index].ring.discarded++;
 		if (!cpu->level[ring_index].in_pause)

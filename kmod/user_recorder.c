@@ -23,7 +23,7 @@
 #include "user_recorder.h"
 
 static struct file *recorder; /* NULL: there is none */
-static DECLARE_WAIT_QUEUE_HEAD(news);
+static DECLARE_WAIT_QUEUE_HEAD(report_waitq);
 
 bool edc_is_recorder(const struct file *file)
 {
@@ -37,7 +37,7 @@ bool edc_recorder_attached(void)
 
 void edc_recorder_notify(void)
 {
-	wake_up_interruptible(&news);
+	wake_up_interruptible(&report_waitq);
 }
 
 int edc_recorder_attach(struct file *file)
@@ -144,7 +144,7 @@ __poll_t edc_recorder_poll(struct file *file, struct poll_table_struct *wait)
 {
 	__poll_t found = 0;
 
-	poll_wait(file, &news, wait);
+	poll_wait(file, &report_waitq, wait);
 	mutex_lock(&edc_users_lock);
 	if (file != recorder)
 		found = EPOLLERR;

@@ -188,7 +188,7 @@ TEST_CASE("live counters: in expressions a name in backquotes is that of what wa
 				{"LLC miss", "LLC miss", report::Unit::percent}};
 	const std::vector<report::Cell> row = {std::uint64_t{30}, std::uint64_t{4}, std::uint64_t{50}, 7.5};
 	const auto columns = top::figure_columns({{"faults", "", true}, {"LLC miss", "%", false}});
-	const auto takes = [&](const char *text) { return top::RowFilter(text, columns).takes(refresh, row); };
+	const auto takes = [&](const char *text) { return top::RowFilter(text, columns).matches(refresh, row); };
 	CHECK(takes("faults == 34"));
 	CHECK(takes("`faults` == 50"));
 	CHECK(takes("`LLC miss` > 7 and `LLC miss` < 8"));

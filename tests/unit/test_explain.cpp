@@ -316,7 +316,7 @@ TEST_CASE("explain: interrupts on one CPU, and what the hypervisor took")
 	evidence.machine.irqs = {1.0, std::nullopt};
 	CHECK(!claims(evidence, "irq_imbalance"));
 	evidence.machine.irqs.clear();
-	evidence.machine.steal_grain = 0.01;
+	evidence.machine.steal_resolution = 0.01;
 	evidence.machine.steal = at.steal + 0.01 + little;
 	CHECK(claims(evidence, "steal"));
 	evidence.machine.steal = at.steal + 0.01 - little;

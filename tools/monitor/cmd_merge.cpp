@@ -333,7 +333,7 @@ int run_merge(MergeArguments arguments)
 {
 	arguments.directories = without_links(arguments.directories);
 	::umask(S_IRWXG | S_IRWXO); // as private as recordings are
-	print_beside_answer();
+	drop_text_if_stdout_closed();
 	if (arguments.directories.size() > 1 && std::ranges::all_of(arguments.directories, fleet::is_shard))
 		return merge_shards(arguments);
 	if (arguments.directories.size() < 2 && !fs::is_regular_file(arguments.directories.front()))

@@ -30,7 +30,7 @@ void write_svg(const std::vector<plot::Chart> &charts, const std::string &file, 
 {
 	if (file.empty())
 		return;
-	print_beside_answer();
+	drop_text_if_stdout_closed();
 	const std::string svg = plot::to_svg(charts, notes);
 	std::error_code unknown;
 	const std::filesystem::file_status status = std::filesystem::status(file, unknown);

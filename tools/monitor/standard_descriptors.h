@@ -20,7 +20,7 @@ inline void occupy_standard_descriptors()
 }
 
 // For commands whose answer is a file or a trace: drops text on standard output if that was closed.
-inline void print_beside_answer()
+inline void drop_text_if_stdout_closed()
 {
 	if ((::fcntl(STDOUT_FILENO, F_GETFL) & O_PATH) != 0)
 		static_cast<void>(std::freopen("/dev/null", "w", stdout));

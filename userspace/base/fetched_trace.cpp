@@ -22,7 +22,7 @@ bool parse_stream(const nlohmann::json &from, FetchedStream &stream)
 	stream.blocks = *blocks;
 	for (const nlohmann::json &each : from["here"]) {
 		BlockRanges::Range range;
-		if (!take_pair(each, range) || range.second > stream.blocks)
+		if (!read_pair(each, range) || range.second > stream.blocks)
 			return false;
 		stream.present.add(range.first, range.second - range.first);
 	}
@@ -84,7 +84,7 @@ std::optional<FetchedTrace> FetchedTrace::parse(const std::string &untrusted_tex
 	    !json.contains("streams") || !json["streams"].is_object() || json["streams"].size() > max_streams)
 		return {};
 	for (const auto &each : json["windows"])
-		if (!take_pair(each, trace.windows.emplace_back()))
+		if (!read_pair(each, trace.windows.emplace_back()))
 			return {};
 	for (const auto &[name, stream] : json["streams"].items())
 		if (name.size() > max_name || !parse_stream(stream, trace.streams[name]))

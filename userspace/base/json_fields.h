@@ -65,7 +65,7 @@ template <class Json> bool flag_field(const Json &untrusted_object, const char *
 }
 
 // Two numbers, the second not below the first.
-template <class Json> bool take_pair(const Json &untrusted, std::pair<std::uint64_t, std::uint64_t> &pair)
+template <class Json> bool read_pair(const Json &untrusted, std::pair<std::uint64_t, std::uint64_t> &pair)
 {
 	if (!untrusted.is_array() || untrusted.size() != 2 || !untrusted[0].is_number_unsigned() ||
 	    !untrusted[1].is_number_unsigned())

@@ -100,12 +100,12 @@ int run_serve(const ServeArguments &arguments)
 	record::Options options = arguments.live.record_options("serve");
 	options.live = metrics.fold();
 	metrics::NewestText newest(metrics);
-	const LiveRecording *answered = nullptr;
+	const LiveRecording *live_recording = nullptr;
 	// Before the recording drops the privilege to listen.
 	HttpServer server(port_of(arguments.metrics), "",
-			  [&](const HttpRequest &request) { return answer(request, newest, *answered); });
+			  [&](const HttpRequest &request) { return answer(request, newest, *live_recording); });
 	LiveRecording running(std::move(options), [&server] { server.stop(); });
-	answered = &running;
+	live_recording = &running;
 	fmt::print("{}metrics\n", server.address());
 	if (std::fflush(stdout) != 0)
 		throw Error(errno, "cannot print the address");

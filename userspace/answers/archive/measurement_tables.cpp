@@ -139,7 +139,7 @@ std::string history_note(const std::vector<Entry> &entries)
 {
 	const auto number = std::ranges::count_if(entries, is_incomplete);
 	return number ? fmt::format("{} of {} recordings lost events, or it is not known whether they did: their "
-				    "figures are of what is there\n",
+				    "figures cover what was recorded\n",
 				    number, entries.size())
 		      : "";
 }

@@ -214,13 +214,13 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 	if (with_stacks)
 		fold.add(stacks);
 	analyze::ClockBound bound(trace.description(), info);
-	analyze::NowAndThen now_and_then;
+	analyze::PeriodicCheck periodic;
 	const auto begin = static_cast<double>(trace.first_time()),
 		   length = std::max(static_cast<double>(trace.end_time()) - begin, 1.0);
 	const trace::Losses losses = analyze::feed(trace, fold, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())
 			bound.event(event);
-		if (options.progress && now_and_then.is_due())
+		if (options.progress && periodic.is_due())
 			options.progress((static_cast<double>(event.time) - begin) / length);
 	});
 	tracker.finish();

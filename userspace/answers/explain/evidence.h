@@ -102,7 +102,7 @@ struct Machine {
 	std::optional<double> steal{};             // of all CPUs' time
 	// Cgroups with throttled threads: the share of time of the thread that was throttled longest.
 	std::vector<std::pair<std::string, double>> throttled{};
-	double steal_grain = 0; // how much of `steal` may be an error of the counter
+	double steal_resolution = 0; // how much of `steal` may be an error of the counter
 };
 
 struct Storm { // of short-lived threads, of the command if there is one

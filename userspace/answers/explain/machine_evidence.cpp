@@ -14,7 +14,7 @@ using analyze::Mode;
 
 constexpr double second_ns = 1e9;
 // Resolution of the counter in /proc/stat, per CPU.
-constexpr double steal_grain_ns = 1e7;
+constexpr double steal_resolution_ns = 1e7;
 
 } // namespace
 
@@ -51,7 +51,8 @@ std::vector<Use> MachineReader::users(const std::function<bool(const analyze::Th
 		sums.faults += thread.usage.minor_faults + thread.usage.major_faults;
 		sums.leader = &fold_.leader(thread);
 	}
-	// The calibrated edge contains one probe's cost: half of the probe at the entry, and half of that at the exit.
+	// An edge is the way into and out of a call. As calibrated it contains one probe: half of the probe at the
+	// entry, and half of the one at the exit.
 	const auto cost = [&](const char *what) {
 		const auto found = info_.cost_ns.find(what);
 		return found == info_.cost_ns.end() ? 0.0 : found->second;
@@ -96,7 +97,7 @@ MachineReader::throttled(const std::map<std::uint64_t, std::string> &paths) cons
 }
 
 // Known only for the whole recording. At the start each counter may lag by a tick of 10 ms.
-std::optional<double> MachineReader::steal(double &grain) const
+std::optional<double> MachineReader::steal(double &resolution) const
 {
 	const auto &start = info_.kernel_counts.start, &end = info_.kernel_counts.end;
 	if (!fold_.is_whole() || !start || !end || start->steal_ns.empty() ||
@@ -107,7 +108,7 @@ std::optional<double> MachineReader::steal(double &grain) const
 		stolen += static_cast<double>(end->steal_ns[cpu] - std::min(end->steal_ns[cpu], start->steal_ns[cpu]));
 	const double cpus = std::max(this->cpus(), 1u);
 	const double all = static_cast<double>(clock_.to_ns(end->before - start->after)) * cpus;
-	grain = steal_grain_ns * cpus / all;
+	resolution = steal_resolution_ns * cpus / all;
 	return stolen / all;
 }
 
@@ -125,7 +126,7 @@ Machine MachineReader::read(const analyze::Recorded &recorded,
 			? std::optional(static_cast<double>(cpu.usage[Mode::irq] + cpu.usage[Mode::softirq]) / window())
 			: std::nullopt);
 	}
-	machine.steal = steal(machine.steal_grain);
+	machine.steal = steal(machine.steal_resolution);
 	return machine;
 }
 

@@ -36,7 +36,7 @@ public:
 
 private:
 	std::vector<Use> users(const std::function<bool(const analyze::Thread &)> &is_wanted) const;
-	std::optional<double> steal(double &grain) const;
+	std::optional<double> steal(double &resolution) const;
 	double window() const { return static_cast<double>(fold_.window_end() - fold_.window_begin()); }
 
 	const analyze::ThreadFold &fold_;

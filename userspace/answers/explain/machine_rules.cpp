@@ -87,12 +87,12 @@ void MachineRules::balance()
 					percent(share), percent(mean)),
 			    {{"cpu", cpu}, {"others", mean}}, report({"--by", "cpu"}));
 	}
-	if (machine.steal && *machine.steal - machine.steal_grain >= thresholds_.steal) {
+	if (machine.steal && *machine.steal - machine.steal_resolution >= thresholds_.steal) {
 		add("steal", *machine.steal,
 		    fmt::format("The hypervisor took at least {} of this machine's CPU time.",
-				percent(*machine.steal - machine.steal_grain)),
-		    {{"grain", machine.steal_grain}}, report({"--by", "cpu"}));
-		found_.back().bound = machine.steal_grain;
+				percent(*machine.steal - machine.steal_resolution)),
+		    {{"grain", machine.steal_resolution}}, report({"--by", "cpu"}));
+		found_.back().bound = machine.steal_resolution;
 	}
 }
 

@@ -163,7 +163,7 @@ void KernelFeed::event(const trace::Event &event)
 	if (event.stream->is_recorder())
 		return recorder_event(event, kind);
 	if (event.stream->is_user() || event.cls->domain == trace::Domain::user) {
-		of_programs_ += !event.is_control();
+		events_of_programs_ += !event.is_control();
 		return fold_.event(event);
 	}
 	if (!event.has_cpu()) {

@@ -104,7 +104,7 @@ public:
 	LeftOut left_out() const;
 	// Number of counter readings in the selected part, which observers of the fold may write.
 	std::uint64_t readings() const { return readings_; }
-	std::uint64_t of_programs() const { return of_programs_; }
+	std::uint64_t events_of_programs() const { return events_of_programs_; } // not passed on
 	std::uint64_t outside() const { return outside_; } // not selected, or while not all probes were attached
 	const trace::Losses &losses() const { return losses_; }
 
@@ -145,7 +145,7 @@ private:
 	std::deque<std::string> idle_names_;           // by CPU
 	std::vector<std::uint64_t> left_out_by_class_; // by class index
 	std::string old_name_;
-	std::uint64_t events_ = 0, outside_ = 0, readings_ = 0, of_programs_ = 0;
+	std::uint64_t events_ = 0, outside_ = 0, readings_ = 0, events_of_programs_ = 0;
 	bool is_listed_ = false;
 	trace::Losses losses_;
 };

@@ -78,8 +78,8 @@ Converted write_perfetto(trace::Trace &trace, const analyze::RecordingInfo &info
 		converted.left_out["readings of counters without a value"] = feed.readings() - tracks.readings();
 	const std::uint64_t of_programs =
 	    tracks.events() - tracks.readings() + tracker.unpaired().begins + tracker.unpaired().ends;
-	if (feed.of_programs() > of_programs)
-		converted.left_out["other events of programs"] = feed.of_programs() - of_programs;
+	if (feed.events_of_programs() > of_programs)
+		converted.left_out["other events of programs"] = feed.events_of_programs() - of_programs;
 	return converted;
 }
 

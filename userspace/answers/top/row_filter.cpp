@@ -37,7 +37,7 @@ report::Table RowFilter::rows(const Refresh &refresh) const
 {
 	report::Table selected{refresh.rows.columns, {}};
 	std::ranges::copy_if(refresh.rows.rows, std::back_inserter(selected.rows),
-			     [&](const RowCells &row) { return takes(refresh, row); });
+			     [&](const RowCells &row) { return matches(refresh, row); });
 	return selected;
 }
 
@@ -67,7 +67,7 @@ void RowFilter::check(const Expression &comparison) const
 	});
 }
 
-bool RowFilter::takes(const Refresh &refresh, const RowCells &row) const
+bool RowFilter::matches(const Refresh &refresh, const RowCells &row) const
 {
 	return filter::holds(condition_, [&](const Expression &comparison) {
 		const Expression &name = comparison.children[0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Selects rows of `monitor top` by FDL: `top --rows 'cpu > 5 and name ~ "nginx*"'`, and the key \.
 // Names are those of figure_columns(), values as shown: in percent, or per second. A name in backquotes means the
-// measurement if a figure has the same name. Invariant: takes() never treats an unknown figure as 0.
+// measurement if a figure has the same name. Invariant: matches() never treats an unknown figure as 0.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ public:
 	RowFilter(const std::string &untrusted_text, const std::vector<FigureColumn> &columns);
 
 	const std::string &text() const { return text_; }
-	bool takes(const Refresh &refresh, const RowCells &row) const;
+	bool matches(const Refresh &refresh, const RowCells &row) const;
 	// The selected rows.
 	report::Table rows(const Refresh &refresh) const;
 

@@ -87,7 +87,7 @@ void Top::order_rows()
 	hidden_ = 0;
 	for (std::size_t i = 0; i < refresh_->rows.rows.size(); ++i) {
 		const RowCells &row = refresh_->rows.rows[i];
-		if (filter_ && !filter_->takes(*refresh_, row))
+		if (filter_ && !filter_->matches(*refresh_, row))
 			++hidden_;
 		else if (contains(name_of_row(row), searched_))
 			order_.push_back(i);

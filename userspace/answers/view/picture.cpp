@@ -45,7 +45,7 @@ void Picture::load_or_read(const Progress &progress, const CachePolicy &caching)
 			about_ = text.at("about");
 			about_["directory"] = directories_.front(); // the page may be in another directory
 			for (const auto &[by, table] : text.at("tables").items())
-				whole_.emplace(by, table);
+				whole_tables_.emplace(by, table);
 			timeline_ = std::move(kept->timeline);
 			rows_ = Rows(*timeline_);
 			groups_ = Groups(*timeline_, selection::cgroup_paths(trace_.directory()));
@@ -57,7 +57,7 @@ void Picture::load_or_read(const Progress &progress, const CachePolicy &caching)
 	if (!caching.is_on || !problems().empty() || std::chrono::steady_clock::now() - start < caching.after)
 		return;
 	Json text = {{"about", about_}, {"tables", Json::object()}};
-	for (const auto &[by, table] : whole_)
+	for (const auto &[by, table] : whole_tables_)
 		text["tables"][by] = table;
 	cache.save(*timeline_, activities_, json_dump(text));
 }
@@ -74,11 +74,11 @@ void Picture::read(const Progress &progress)
 	if (!tracker.names().empty())
 		fold.add(tracker);
 	analyze::ClockBound bound(trace_.description(), info_);
-	analyze::NowAndThen now_and_then;
+	analyze::PeriodicCheck periodic;
 	const trace::Losses losses = analyze::feed(trace_, fold, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())
 			bound.event(event);
-		if (progress && now_and_then.is_due())
+		if (progress && periodic.is_due())
 			progress(*timeline_, timeline_->fraction_before(event.time));
 	});
 	timeline_->finish(fold);
@@ -87,7 +87,7 @@ void Picture::read(const Progress &progress)
 	rows_ = Rows(*timeline_);
 	groups_ = Groups(*timeline_, selection::cgroup_paths(trace_.directory()));
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
-		whole_.emplace(by, usage_json(fold, trace_, info_, by));
+		whole_tables_.emplace(by, usage_json(fold, trace_, info_, by));
 	describe(fold, bound, losses);
 }
 

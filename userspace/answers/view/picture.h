@@ -106,7 +106,7 @@ private:
 	Groups groups_;
 	ActivityLanes activities_;
 	nlohmann::ordered_json about_;
-	std::map<std::string, nlohmann::ordered_json> whole_; // cached, for all of the time
+	std::map<std::string, nlohmann::ordered_json> whole_tables_; // of the whole time, by `by` of table()
 	mutable Scenes scenes_;
 };
 

@@ -26,9 +26,9 @@ constexpr unsigned max_line_bins = 4096;
 
 void fold_until(const IsOver &is_over, trace::Trace &trace, analyze::ThreadFold &thread_fold)
 {
-	analyze::NowAndThen now_and_then;
+	analyze::PeriodicCheck periodic;
 	analyze::feed(trace, thread_fold, [&](const trace::Event &) {
-		if (now_and_then.is_due() && is_over && is_over())
+		if (periodic.is_due() && is_over && is_over())
 			throw Error("this was asked for again, or is not wanted any more");
 	});
 	if (has_no_memory(trace.problems()))
@@ -65,8 +65,8 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 	const bool is_of_states = by == "calls" || by == "sleeps";
 	if (!is_usage(by) && !is_of_states)
 		throw Error("there is no table by {}: use process, thread, command, cgroup, cpu, calls or sleeps", by);
-	if (const auto whole = whole_.find(by);
-	    whole != whole_.end() && from_ticks == 0 && to_ticks >= timeline_->ticks())
+	if (const auto whole = whole_tables_.find(by);
+	    whole != whole_tables_.end() && from_ticks == 0 && to_ticks >= timeline_->ticks())
 		return whole->second;
 	trace::Trace trace = open_again();
 	const analyze::RecordingInfo info = analyze::recording_of(trace);

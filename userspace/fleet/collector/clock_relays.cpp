@@ -30,11 +30,11 @@ ClockRelays::ClockRelays(const std::string &run_directory)
 
 bool ClockRelays::may_relay(Clock::time_point now)
 {
-	if (now - second_ >= 1s) {
-		second_ = now;
-		in_second_ = 0;
+	if (now - second_start_ >= 1s) {
+		second_start_ = now;
+		relays_in_second_ = 0;
 	}
-	return in_second_ < max_in_second;
+	return relays_in_second_ < max_relays_per_second;
 }
 
 std::map<std::string, ClockRelays::Host>::value_type *ClockRelays::peer_of(const std::string &host, bool is_next,
@@ -67,7 +67,7 @@ std::optional<ClockRelays::Relay> ClockRelays::question(const std::string &host,
 	auto *const peer = peer_of(host, ++asker.questions % 2 == 0, now);
 	if (!peer || !may_relay(now))
 		return std::nullopt;
-	++in_second_;
+	++relays_in_second_;
 	peer->second.relayed_at = now;
 	peer->second.outstanding = {++last_number_, host, question.clock.boot, question.t1};
 	return Relay{peer->first, peer->second.reply, encode_clock_relay(last_number_)};

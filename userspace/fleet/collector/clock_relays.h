@@ -29,7 +29,7 @@ class ClockRelays {
 public:
 	using Clock = std::chrono::steady_clock;
 	static constexpr std::int64_t max_bytes = 16 << 20; // per file: a day
-	static constexpr unsigned max_in_second = 500;
+	static constexpr unsigned max_relays_per_second = 500;
 
 	explicit ClockRelays(const std::string &run_directory);
 
@@ -62,9 +62,9 @@ private:
 
 	std::string directory_;
 	std::map<std::string, Host> hosts_;
-	std::uint64_t last_number_; // random start, as two collectors receive the same receipts
-	Clock::time_point second_;  // start of the second that in_second_ counts
-	unsigned in_second_ = 0;
+	std::uint64_t last_number_;      // random start, as two collectors receive the same receipts
+	Clock::time_point second_start_; // start of the second that relays_in_second_ counts
+	unsigned relays_in_second_ = 0;
 };
 
 } // namespace monitor::fleet

@@ -20,7 +20,7 @@ void parse_ranges(const nlohmann::json &json, const char *member, std::map<std::
 {
 	for (const auto &[name, ranges] : object_field(json, member).items())
 		for (const auto &each : is_stream_name(name) && ranges.is_array() ? ranges : nlohmann::json::array())
-			if (BlockRanges::Range range; take_pair(each, range) && range.second <= max_stream_blocks)
+			if (BlockRanges::Range range; read_pair(each, range) && range.second <= max_stream_blocks)
 				streams[name].add(range.first, range.second - range.first);
 }
 
@@ -32,7 +32,7 @@ void parse_wanted(const nlohmann::json &json, TraceProgress::Wanted &wanted)
 	wanted.forward = parse_forward(*forward);
 	wanted.request = text_field(json, "request").value_or(wanted.request);
 	for (const auto &each : array_field(json, "windows"))
-		if (FetchedTrace::Window window; take_pair(each, window))
+		if (FetchedTrace::Window window; read_pair(each, window))
 			wanted.windows.push_back(window);
 }
 

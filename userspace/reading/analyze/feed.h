@@ -30,12 +30,12 @@ template <class After> trace::Losses feed(trace::Trace &trace, ThreadFold &fold,
 }
 
 // True for a few events per second: when to report progress, or to ask whether to stop.
-class NowAndThen {
+class PeriodicCheck {
 public:
-	bool is_due() { return ++events_ % between == 0; }
+	bool is_due() { return ++events_ % interval == 0; }
 
 private:
-	static constexpr std::uint64_t between = 1 << 18;
+	static constexpr std::uint64_t interval = 1 << 18;
 	std::uint64_t events_ = 0;
 };
 

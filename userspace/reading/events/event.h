@@ -25,10 +25,10 @@ struct StreamInfo {
 	std::uint32_t level = 0;
 	bool is_generic_ctf = false; // not tokens
 	bool has_packets = true;     // false: the file is one packet, and damage is reported per record
-	const char *part = "packet";
-	bool has_times = true;     // false: the times of its events are unknown
-	std::uint32_t machine = 0; // in Trace::machines(): CPUs and threads of different machines are distinct
-	std::string name;          // of the file
+	const char *part = "packet"; // what a piece of the file is called in messages
+	bool has_times = true;       // false: the times of its events are unknown
+	std::uint32_t machine = 0;   // in Trace::machines(): CPUs and threads of different machines are distinct
+	std::string name;            // of the file
 
 	bool has_cpu() const { return cpu != EDC_CPU_UNKNOWN; }
 	// A stream of a process's own events, posted through the user card.

@@ -151,11 +151,11 @@ std::vector<fs::path> split_unit_paths(const fs::path &file, Dwarf_Die &skeleton
 {
 	std::vector<fs::path> paths;
 	if (const auto name = path_in(skeleton, {DW_AT_dwo_name, DW_AT_GNU_dwo_name})) {
-		const fs::path beside = file.parent_path();
-		paths.push_back(beside / *name);
+		const fs::path directory = file.parent_path();
+		paths.push_back(directory / *name);
 		const auto compiled_in = path_in(skeleton, {DW_AT_comp_dir});
-		if (compiled_in && beside / *compiled_in / *name != paths.back())
-			paths.push_back(beside / *compiled_in / *name);
+		if (compiled_in && directory / *compiled_in / *name != paths.back())
+			paths.push_back(directory / *compiled_in / *name);
 	}
 	paths.push_back(file.string() + ".dwp");
 	return paths;
@@ -188,12 +188,12 @@ std::vector<std::string> texts_of(const std::vector<fs::path> &paths)
 } // namespace
 
 struct InlinedFunctions::Tables {
-	// The functions inlined into a function, or into an inlined instance: `inside` of each.
+	// A function, or an instance of an inlined one, and the instances `inlined` into it.
 	struct Function {
 		Dwarf_Die entry;
 		bool is_listed = false;
 		std::vector<Range> ranges;
-		std::vector<Function> inside;
+		std::vector<Function> inlined;
 	};
 	struct Unit {
 		Dwarf_Die entry;
@@ -206,24 +206,24 @@ struct InlinedFunctions::Tables {
 	fs::path path;
 	std::vector<Unit> units;
 	std::vector<Range> ranges;
-	bool is_cut = false;
+	bool is_incomplete = false;
 
 	~Tables()
 	{
 		dwarf_end(dwarf);
 		dwarf_end(common);
 	}
-	bool begin(int file, int common_file);
+	bool open(int file, int common_file);
 	void list_units();
 	void list(Unit &unit, std::vector<std::string> &tried_paths);
 	Dwarf_Die split_unit(Unit &unit, std::vector<std::string> &tried_paths);
 	void list(Function &function);
-	void list_inside(Dwarf_Die &in, Function &function, int depth);
+	void list_inlined(Dwarf_Die &in, Function &function, int depth);
 	static std::string line_at(Unit &unit, std::uint64_t address);
 	static std::string line_of_call(Function &inlined);
 };
 
-bool InlinedFunctions::Tables::begin(int file, int common_file)
+bool InlinedFunctions::Tables::open(int file, int common_file)
 {
 	dwarf = dwarf_begin(file, DWARF_C_READ);
 	if (!dwarf || is_still_compressed(*dwarf_getelf(dwarf)))
@@ -259,7 +259,7 @@ Dwarf_Die InlinedFunctions::Tables::split_unit(Unit &unit, std::vector<std::stri
 		tried_paths = texts_of(paths);
 		return unit.entry;
 	}
-	is_cut |= is_still_compressed(*dwarf_getelf(dwarf_cu_getdwarf(split.cu)));
+	is_incomplete |= is_still_compressed(*dwarf_getelf(dwarf_cu_getdwarf(split.cu)));
 	return split;
 }
 
@@ -275,7 +275,7 @@ void InlinedFunctions::Tables::list(Unit &unit, std::vector<std::string> &tried_
 		unit.functions.push_back({function, false, {}, {}});
 }
 
-void InlinedFunctions::Tables::list_inside(Dwarf_Die &in, Function &function, int depth)
+void InlinedFunctions::Tables::list_inlined(Dwarf_Die &in, Function &function, int depth)
 {
 	Dwarf_Die entry;
 	if (depth > max_depth || dwarf_child(&in, &entry) != 0)
@@ -283,10 +283,10 @@ void InlinedFunctions::Tables::list_inside(Dwarf_Die &in, Function &function, in
 	do {
 		const int tag = dwarf_tag(&entry);
 		if (tag == DW_TAG_inlined_subroutine) {
-			if (add_ranges(entry, function.inside.size(), function.ranges))
-				function.inside.push_back({entry, false, {}, {}});
+			if (add_ranges(entry, function.inlined.size(), function.ranges))
+				function.inlined.push_back({entry, false, {}, {}});
 		} else if (tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block) {
-			list_inside(entry, function, depth + 1);
+			list_inlined(entry, function, depth + 1);
 		}
 	} while (dwarf_siblingof(&entry, &entry) == 0);
 }
@@ -295,7 +295,7 @@ void InlinedFunctions::Tables::list(Function &function)
 {
 	if (std::exchange(function.is_listed, true))
 		return;
-	list_inside(function.entry, function, 0);
+	list_inlined(function.entry, function, 0);
 	std::ranges::sort(function.ranges, {}, &Range::low);
 }
 
@@ -325,7 +325,7 @@ const bool InlinedFunctions::is_available = true;
 InlinedFunctions::InlinedFunctions(int file, int common)
 {
 	auto tables = std::make_unique<Tables>();
-	if (!tables->begin(file, common))
+	if (!tables->open(file, common))
 		return;
 	std::error_code error; // without a path, a skeleton's unit is looked for in the compilation directory
 	tables->path = fs::read_symlink("/proc/self/fd/" + std::to_string(file), error);
@@ -337,7 +337,7 @@ InlinedFunctions::~InlinedFunctions() = default;
 
 bool InlinedFunctions::is_readable() const
 {
-	return tables_ && !tables_->is_cut;
+	return tables_ && !tables_->is_incomplete;
 }
 
 std::vector<SourceFrame> InlinedFunctions::find(std::uint64_t address, std::vector<std::string> &tried_paths)
@@ -356,7 +356,7 @@ std::vector<SourceFrame> InlinedFunctions::find(std::uint64_t address, std::vect
 			frames.back().line = Tables::line_of_call(function);
 		frames.push_back({name_of(function.entry), ""});
 		tables_->list(function);
-		functions = &function.inside;
+		functions = &function.inlined;
 		range = range_at(function.ranges, address);
 	}
 	if (frames.empty())

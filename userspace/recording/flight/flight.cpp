@@ -97,7 +97,7 @@ void Flight::write(bool is_over) const
 }
 
 // A full disk does not end the flight.
-void Flight::write_again(bool is_over) const
+void Flight::try_write(bool is_over) const
 {
 	try {
 		write(is_over);
@@ -188,7 +188,7 @@ void Flight::announce_begun(const SnapshotRequests::Received &received, bool was
 	announced_.add({begun_, request.by, request.why, request.by == by_trigger ? request.trigger : "",
 			received.at.time, received.at.realtime_ns, frozen.time, frozen.realtime_ns});
 	newest_ = window_of(received);
-	write_again(false);
+	try_write(false);
 }
 
 void Flight::begin(SnapshotRequests::Received received)
@@ -226,7 +226,7 @@ void Flight::begin(SnapshotRequests::Received received)
 	recorder_.give_threads(std::move(threads));
 	try { // in case the recorder is killed
 		replace_file(current_->directory() + "/metadata", parts_.description(start_clock_), 0600);
-		parts_.begin_file(current_->directory());
+		parts_.write_initial_file(current_->directory());
 		current_->keep(true);
 	} catch (const std::exception &) { // finish() tries again and says why
 	}
@@ -266,7 +266,7 @@ void Flight::finish()
 		parts_.write_names(current_->directory());
 		replace_file(current_->directory() + "/metadata", parts_.description(current_->account().clock), 0600);
 		is_readable = true;
-		parts_.write_file(*current_, error.empty());
+		parts_.write_final_file(*current_, error.empty());
 	} catch (const std::exception &failed) {
 		if (error.empty())
 			error = failed.what();
@@ -293,7 +293,7 @@ void Flight::finish()
 	current_.reset();
 	note_result(error);
 	arm(); // before its end is announced
-	write_again(false);
+	try_write(false);
 }
 
 void Flight::end(const std::string &reason)
@@ -314,7 +314,7 @@ void Flight::end(const std::string &reason)
 		SnapshotRequests::answer(received.caller, refusal);
 	waiting_.clear();
 	recorder_.stop();
-	write_again(true);
+	try_write(true);
 }
 
 } // namespace monitor::record

@@ -40,10 +40,10 @@ struct FlightParts {
 	std::function<std::vector<edc_task>()> threads;                   // lists all threads
 	Triggers *fired;                                                  // what fired; null: there are no triggers
 	std::vector<NamedTrigger> triggers;
-	std::function<void(const std::string &)> write_names; // writes names of cgroups into a directory
-	std::function<void(const std::string &)> begin_file;  // writes the initial recording.json into a directory
-	std::function<void(const Snapshot &, bool is_complete)> write_file; // writes the final recording.json
-	std::function<void(const std::string &)> on_snapshot;               // with a message; may be empty
+	std::function<void(const std::string &)> write_names;        // writes names of cgroups into a directory
+	std::function<void(const std::string &)> write_initial_file; // recording.json, into a directory
+	std::function<void(const Snapshot &, bool is_complete)> write_final_file; // recording.json again
+	std::function<void(const std::string &)> on_snapshot;                     // with a message; may be empty
 };
 
 class Flight {
@@ -63,7 +63,7 @@ public:
 	// Ends the recording: pending requests are served with the present as their end.
 	void end(const std::string &reason);
 	// Evaluates triggers for what programs have posted so far.
-	void look_at_programs() { recorder_.look_at_programs(); }
+	void poll_programs() { recorder_.poll_programs(); }
 	// Must be called before the cards are destroyed.
 	void stop() { recorder_.stop(); }
 
@@ -74,7 +74,7 @@ public:
 private:
 	nlohmann::ordered_json state() const;
 	void write(bool is_over) const;
-	void write_again(bool is_over) const;
+	void try_write(bool is_over) const;
 	void begin(SnapshotRequests::Received received);
 	void take_requests();
 	void take_window_of_trigger(SnapshotRequest &request) const;

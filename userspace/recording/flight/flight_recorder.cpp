@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto flight_sync_interval = 200ms;
-constexpr auto max_drain_wait = 200ms;         // in look_at_programs()
+constexpr auto max_drain_wait = 200ms;         // in poll_programs()
 constexpr auto busy_interval = 1ms;            // while a snapshot waits for time or room
 constexpr std::uint64_t own_bytes = 16 << 20;  // for the recorder's own blocks: 22 hours of clock snapshots
 constexpr std::size_t max_cpu_times = 1 << 20; // 2 days
@@ -88,7 +88,7 @@ void FlightRecorder::run()
 	}
 }
 
-void FlightRecorder::look_at_programs()
+void FlightRecorder::poll_programs()
 {
 	if (!users_)
 		return;

@@ -43,7 +43,7 @@ public:
 	void start(std::uint64_t begin_time);
 	void stop();
 	// Reads what programs have posted and evaluates triggers for it before it returns.
-	void look_at_programs();
+	void poll_programs();
 
 	// Holds the rings at once. Not before the previous snapshot was read.
 	void hold();

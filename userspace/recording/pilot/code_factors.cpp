@@ -11,7 +11,7 @@
 
 #include "base/buffering/buffers.h"
 #include "base/error.h"
-#include "real_code.h"
+#include "builtin_workloads.h"
 #include "recording/calibration/factor_fit.h"
 #include "recording/calibration/phase_estimate.h"
 #include "recording/session/card_options.h"
@@ -34,7 +34,7 @@ double ns(const timeval &time)
 }
 
 // Runs the load in a child process; returns its CPU time with children.
-double run(const Load &load, unsigned times)
+double run(const Workload &load, unsigned times)
 {
 	const pid_t child = ::fork();
 	if (child < 0)
@@ -63,7 +63,7 @@ private:
 };
 
 struct Trial {
-	Load load;
+	Workload load;
 	unsigned times = 1;
 	EventCounts events{};
 	std::vector<card::Round> rounds{};
@@ -127,7 +127,7 @@ std::vector<Trial> prepare(const card::CardOptions &options)
 	filtering.filtering = true;
 	TrialCard counting(filtering);
 	std::vector<Trial> trials;
-	for (Load &load : real_code(writable)) {
+	for (Workload &load : builtin_workloads(writable)) {
 		Trial trial{std::move(load)};
 		if (!trial.choose_times())
 			continue;

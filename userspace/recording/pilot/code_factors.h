@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Measures the overhead of probes in real code on this machine (monitor doctor --calibrate): programs of different
-// kinds (real_code.h) run alternately without and with probes; their overhead is compared with the prediction from
-// loops.
+// kinds (builtin_workloads.h) run alternately without and with probes; their overhead is compared with the prediction
+// from loops.
 #pragma once
 
 #include <functional>

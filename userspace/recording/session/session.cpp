@@ -253,7 +253,7 @@ void Session::write_file_of(const Snapshot &snapshot, bool is_complete) const
 void Session::end_flight()
 {
 	if (triggers_) {
-		flight_->look_at_programs();
+		flight_->poll_programs();
 		perform_actions();
 	}
 	flight_->end(result_.end_reason);

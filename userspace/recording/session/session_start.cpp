@@ -426,8 +426,9 @@ void Session::start_flight()
 			name_new_cgroups();
 			cgroups_.write(directory);
 		},
-	    .begin_file = [this](const std::string &directory) { write_recording(file_, directory); },
-	    .write_file = [this](const Snapshot &snapshot, bool is_complete) { write_file_of(snapshot, is_complete); },
+	    .write_initial_file = [this](const std::string &directory) { write_recording(file_, directory); },
+	    .write_final_file = [this](const Snapshot &snapshot,
+				       bool is_complete) { write_file_of(snapshot, is_complete); },
 	    .on_snapshot = listener_.on_snapshot};
 	flight_ = std::make_unique<Flight>(std::move(parts));
 	note_start();

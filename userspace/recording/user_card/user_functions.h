@@ -20,11 +20,11 @@ public:
 
 	// Counts the events of a validated block.
 	void count(const std::byte *block);
-	// By number, so far.
+	// By the function's number, so far.
 	const std::vector<std::uint64_t> &events() const { return events_; }
 
 	void leave_out(std::size_t number);
-	// Copies the set of stopped functions into the area if it has changed.
+	// Copies the set of left-out functions into the area, if there are any.
 	void write_left_out(edc_user_area &area) const;
 
 private:

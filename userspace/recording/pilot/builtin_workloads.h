@@ -9,12 +9,12 @@
 
 namespace monitor::pilot {
 
-struct Load {
+struct Workload {
 	std::string name;
 	std::function<void(unsigned times)> run; // in a child process; may call _exit()
 };
 
 // `directory`: where files may be written.
-std::vector<Load> real_code(const std::string &directory);
+std::vector<Workload> builtin_workloads(const std::string &directory);
 
 } // namespace monitor::pilot

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "real_code.h"
+#include "builtin_workloads.h"
 
 #include <algorithm>
 #include <array>
@@ -146,7 +146,7 @@ void store(const std::string &directory, unsigned times)
 
 } // namespace
 
-std::vector<Load> real_code(const std::string &directory)
+std::vector<Workload> builtin_workloads(const std::string &directory)
 {
 	return {{"walk directories", walk},
 		{"read small files", [files = system_files()](unsigned times) { read_files(files, times); }},
