@@ -26,20 +26,20 @@ TEST_CASE("online cpus: one is offline that two looks found so, once until it co
 	};
 	write("0-3,6\n");
 	OfflineCpus offline(7, list.c_str());
-	CHECK(offline.look() == Cpus{4, 5});
+	CHECK(offline.poll() == Cpus{4, 5});
 	CHECK(offline.at_start() == Cpus{4, 5});
-	CHECK(offline.look().empty());
+	CHECK(offline.poll().empty());
 	write("0,2-9\n"); // more than the recording has
-	CHECK(offline.look().empty());
-	CHECK(offline.look() == Cpus{1});
-	CHECK(offline.look().empty());
+	CHECK(offline.poll().empty());
+	CHECK(offline.poll() == Cpus{1});
+	CHECK(offline.poll().empty());
 	write("0-1\n");
-	CHECK(offline.look().empty());
-	CHECK(offline.look() == Cpus{2, 3, 4, 5, 6});
+	CHECK(offline.poll().empty());
+	CHECK(offline.poll() == Cpus{2, 3, 4, 5, 6});
 	write("");
-	CHECK(offline.look().empty()); // not known
+	CHECK(offline.poll().empty()); // not known
 	write("0-6\n");
-	CHECK(offline.look().empty());
+	CHECK(offline.poll().empty());
 	CHECK(offline.at_start() == Cpus{4, 5});
 }
 

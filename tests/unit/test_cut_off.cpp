@@ -74,26 +74,26 @@ TEST_CASE("cut off: what is before the cut is read, zeros follow, and the mappin
 {
 	const File file(pages * page);
 	const monitor::MappedFile mapped(file.path());
-	CHECK(mapped.was_there(0, pages * page));
+	CHECK(mapped.was_in_file(0, pages * page));
 	CHECK(mapped.whole_bytes() == pages * page);
 	file.cut(3 * page + 100);
-	CHECK(mapped.was_there(page, 3 * page));
+	CHECK(mapped.was_in_file(page, 3 * page));
 	CHECK(mapped.bytes()[5 * page] == std::byte{0});
 	CHECK(mapped.bytes()[0] == std::byte{'x'});
 	CHECK(mapped.whole_bytes() <= 5 * page);
-	CHECK(mapped.was_there(3 * page, 3 * page + 100));
-	CHECK_FALSE(mapped.was_there(3 * page, 3 * page + 101));
-	CHECK_FALSE(mapped.was_there(7 * page, 7 * page + 1));
+	CHECK(mapped.was_in_file(3 * page, 3 * page + 100));
+	CHECK_FALSE(mapped.was_in_file(3 * page, 3 * page + 101));
+	CHECK_FALSE(mapped.was_in_file(7 * page, 7 * page + 1));
 }
 
 TEST_CASE("cut off: within the last page nothing is raised, and it is noticed")
 {
 	const File file(2 * page);
 	const monitor::MappedFile mapped(file.path());
-	CHECK(mapped.was_there(page, 2 * page));
+	CHECK(mapped.was_in_file(page, 2 * page));
 	file.cut(page + 10);
-	CHECK(mapped.was_there(page, page + 10));
-	CHECK_FALSE(mapped.was_there(page, page + 11));
+	CHECK(mapped.was_in_file(page, page + 10));
+	CHECK_FALSE(mapped.was_in_file(page, page + 11));
 }
 
 TEST_CASE("cut off: the place of a mapping that is gone is taken by the next one")

@@ -163,7 +163,7 @@ void add_plan(CLI::App &app, int &exit_code)
 	command->add_flag("--json", arguments->json,
 			  "print JSON: {duration_ns, settings, smallest_buffers}, or the effects");
 	command->footer("Simulates the recorder with the arrivals and the service times of DIR; see monitor-plan(1).\n"
-			"Exit code: 0; 1 on errors; 3 if DIR does not tell, such as after a loss.\n"
+			"Exit code: 0; 1 on errors; 3 if DIR cannot answer, such as after a loss.\n"
 			"Examples:\n"
 			"  monitor plan DIR\n"
 			"  monitor plan DIR --buffer 4M,16M,64M --disk 20MB/s\n"

@@ -157,7 +157,7 @@ void MappedFile::compare_size() const
 	lower(guard_->whole_bytes, static_cast<std::size_t>(status.st_size));
 }
 
-bool MappedFile::was_there(std::size_t from, std::size_t end) const
+bool MappedFile::was_in_file(std::size_t from, std::size_t end) const
 {
 	if (!guard_ || end <= from)
 		return true;

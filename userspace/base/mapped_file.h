@@ -50,7 +50,7 @@ public:
 	const std::vector<Hole> &holes() const { return holes_; }
 	// Whether bytes [from, end) were in the file when read. Also touches the next page, since zeros in the last
 	// page of a truncated file raise no signal.
-	bool was_there(std::size_t from, std::size_t end) const;
+	bool was_in_file(std::size_t from, std::size_t end) const;
 
 	struct Guard;
 

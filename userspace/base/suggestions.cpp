@@ -35,7 +35,7 @@ std::size_t distance(const std::string &a, const std::string &b)
 }
 
 // A name that contains the wanted one counts as one change.
-std::size_t how_far(const std::string &wanted, const std::string &name)
+std::size_t changes_to(const std::string &wanted, const std::string &name)
 {
 	const std::size_t changes = distance(wanted, name);
 	const bool contains = wanted.size() > 2 && name.find(wanted) != std::string::npos;
@@ -54,7 +54,7 @@ std::string suggestions(const std::string &name, const std::vector<std::string> 
 	for (const std::string &candidate : known) {
 		if (candidate == name) // the name itself is no suggestion
 			continue;
-		const std::size_t changes = how_far(wanted, lower(candidate));
+		const std::size_t changes = changes_to(wanted, lower(candidate));
 		if (changes <= std::max<std::size_t>(1, wanted.size() / 3))
 			near.emplace_back(changes, candidate);
 	}

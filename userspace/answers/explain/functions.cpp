@@ -27,7 +27,7 @@ std::string function_text(const report::LeafFunction &function, const std::vecto
 
 } // namespace
 
-std::vector<Functions> functions_of(const Path &path, double least, const path::Subject &subject,
+std::vector<Functions> functions_of(const Path &path, double min_share, const path::Subject &subject,
 				    const analyze::ThreadFold &fold, const analyze::StackFold &stacks,
 				    const trace::Trace &trace, const analyze::RecordingInfo &info)
 {
@@ -36,7 +36,7 @@ std::vector<Functions> functions_of(const Path &path, double least, const path::
 		return all;
 	std::vector<const PathPart *> users;
 	for (const PathPart &part : path.parts)
-		if (part.what == What::user && part.share >= least)
+		if (part.what == What::user && part.share >= min_share)
 			users.push_back(&part);
 	std::ranges::stable_sort(users, std::greater<>(), &PathPart::share);
 	users.resize(std::min(users.size(), max_names));

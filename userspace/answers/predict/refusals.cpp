@@ -17,10 +17,10 @@ namespace {
 using simulation::Change;
 using simulation::Wakes;
 
-constexpr double max_wakes_range = 0.25; // of elapsed times, by where threads wake up, as a share
-constexpr double min_longer = 1.1;       // ratio of an activity's means: after another thread, after the same one
-constexpr std::size_t min_each = 20;     // samples
-constexpr double min_deviations = 3;     // standard errors by which these differ
+constexpr double max_wakes_range = 0.25;     // of elapsed times, by where threads wake up, as a share
+constexpr double min_slowdown = 1.1;         // ratio of an activity's means: after another thread, after the same one
+constexpr std::size_t min_samples_each = 20; // samples
+constexpr double min_deviations = 3;         // standard errors by which these differ
 
 double mean_seconds(const model::Model &model, Wakes wakes)
 {
@@ -49,11 +49,11 @@ double error_of_mean(const std::vector<double> &values)
 // How many times as long the activity takes if another thread had the lock before; 1: no significant difference.
 double slowdown_of(const simulation::LockedActivity &activity)
 {
-	if (std::min(activity.after_itself.size(), activity.after_others.size()) < min_each)
+	if (std::min(activity.after_itself.size(), activity.after_others.size()) < min_samples_each)
 		return 1;
 	const double itself = sample_mean(activity.after_itself), others = sample_mean(activity.after_others);
 	const double error = std::hypot(error_of_mean(activity.after_itself), error_of_mean(activity.after_others));
-	return others - itself > min_deviations * error && others > min_longer * itself ? others / itself : 1;
+	return others - itself > min_deviations * error && others > min_slowdown * itself ? others / itself : 1;
 }
 
 bool has_activity(const model::Role &role, const std::string &name)

@@ -36,7 +36,7 @@ constexpr std::pair<const char *, std::uint64_t StoredHost::*> host_numbers[] = 
     {"conflicts", &StoredHost::conflicts}, {"conflicts_kept", &StoredHost::conflicts_kept},
     {"sessions", &StoredHost::sessions},   {"last_seen_ns", &StoredHost::last_seen_ns}};
 
-void need_directory(const std::string &path)
+void ensure_directory(const std::string &path)
 {
 	if (::mkdir(path.c_str(), 0700) == 0)
 		return;
@@ -77,9 +77,9 @@ RunDirectory::RunDirectory(const std::string &path, const std::string &run, cons
 	lock_ = open_file(path_, O_RDONLY | O_DIRECTORY);
 	if (::flock(lock_.get(), LOCK_EX | LOCK_NB) < 0)
 		throw Error("another collector writes " + path_ + ": end it, or name another directory with -o");
-	need_directory(path_ + "/.monitor");
+	ensure_directory(path_ + "/.monitor");
 	for (const char *const name : {"incoming", "conflicts", "clocks"})
-		need_directory(path_ + "/.monitor/" + name);
+		ensure_directory(path_ + "/.monitor/" + name);
 	sync_directory(path_ + "/.monitor");
 	sync_directory(path_);
 	for (const fs::directory_entry &left : fs::directory_iterator(path_ + "/.monitor/incoming", error))
@@ -95,7 +95,7 @@ RunDirectory::RunDirectory(const std::string &path, const std::string &run, cons
 // Syncs even if it exists: a killed collector may not have.
 void RunDirectory::make_directory(const std::string &path)
 {
-	need_directory(path);
+	ensure_directory(path);
 	unsynced_directories_.insert(directory_of(path));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The decoder's slower ways: first any CTF layout, then records.
+// The decoder's slower paths: first any CTF layout, then records.
 //
 // decode_other() is called for every such event. The header of a CTF event is read by its flat form if it has one; the
 // rest is skipped at once if the class is of fixed size, else walked. Of a record the kind and the length are read from
@@ -94,7 +94,7 @@ bool Decoder::open(PacketHead &head, std::uint64_t end_time)
 	at_bits_ = head.first_bits;
 	record_ = 0;
 	// Zeros, which replace what was cut off, are not a token, but may be the rest of one.
-	if (!is_direct_ || stream_->was_there(event_.packet, end_))
+	if (!is_direct_ || stream_->was_in_file(event_.packet, end_))
 		return true;
 	end_ = std::clamp(stream_->bytes() + stream_->whole_bytes(), position_, end_);
 	return false;
@@ -178,7 +178,7 @@ bool Decoder::decode_other()
 		return false;
 	const bool is_bits = stream_->info().is_generic_ctf && !description_->layout->records;
 	const std::byte *const end = is_bits ? event_.packet + (at_bits_ + 7) / 8 : position_;
-	if (stream_->was_there(begin, end)) [[likely]]
+	if (stream_->was_in_file(begin, end)) [[likely]]
 		return true;
 	position_ = begin;
 	ticks_ = ticks;

@@ -61,10 +61,10 @@ public:
 	std::uint64_t whole_bytes() const { return owner_.size() ? owner_.whole_bytes() : bytes_.size(); }
 	bool is_cut_off() const { return whole_bytes() < bytes_.size(); }
 	// Whether these bytes, which have been decoded, came from the file.
-	bool was_there(const std::byte *from, const std::byte *end) const
+	bool was_in_file(const std::byte *from, const std::byte *end) const
 	{
-		return owner_.was_there(static_cast<std::size_t>(from - bytes()),
-					static_cast<std::size_t>(end - bytes()));
+		return owner_.was_in_file(static_cast<std::size_t>(from - bytes()),
+					  static_cast<std::size_t>(end - bytes()));
 	}
 	static const char *why_cut_off()
 	{

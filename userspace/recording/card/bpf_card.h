@@ -140,7 +140,7 @@ private:
 	void attach_program(bpf_program *program);
 	void attach_reset(std::size_t number);
 	std::vector<OpenedLate> own_events();
-	void judge(bool on);
+	void set_matching(bool on);
 
 	CardPrograms programs_;
 	::card *skeleton_;

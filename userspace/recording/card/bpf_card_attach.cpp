@@ -25,7 +25,7 @@ void BpfCard::attach(bool tp)
 			const bool follows_children = options().filtering && name == "sched_wakeup_new"; // -p
 			return !counted_.contains(class_of(name)) && !follows_children;
 		});
-	judge(true);
+	set_matching(true);
 	attach_only(tp, names);
 	for (std::size_t number = 0; number < options().resets.size(); ++number)
 		attach_reset(number);
@@ -134,7 +134,7 @@ void BpfCard::attach_reset(std::size_t number)
 }
 
 // Turns the evaluation of events on or off, also in the module.
-void BpfCard::judge(bool on)
+void BpfCard::set_matching(bool on)
 {
 	if (!options().matching)
 		return;
@@ -209,7 +209,7 @@ void BpfCard::detach()
 	wait_for_probes();
 	final_fault_counts_ = fault_counts();
 	skeleton_->bss->stacks_running = 0;
-	judge(false);
+	set_matching(false);
 	fault_events_.detach();
 	stacks_->detach_timers();
 	functions_.detach();

@@ -39,27 +39,27 @@ std::vector<std::uint32_t> online_cpus()
 OfflineCpus::OfflineCpus(std::uint32_t cpus) : OfflineCpus(cpus, online_file) {}
 
 OfflineCpus::OfflineCpus(std::uint32_t cpus, const char *list)
-    : list_(::open(list, O_RDONLY | O_CLOEXEC)), was_(cpus), reported_(cpus)
+    : list_(::open(list, O_RDONLY | O_CLOEXEC)), was_offline_(cpus), reported_(cpus)
 {
 }
 
-std::vector<std::uint32_t> OfflineCpus::look()
+std::vector<std::uint32_t> OfflineCpus::poll()
 {
 	std::array<char, 4096> text; // as long as such a list can be
 	const ssize_t length = ::pread(list_.get(), text.data(), text.size(), 0);
 	if (length <= 0)
 		return {};
-	std::vector<bool> is(was_.size(), true);
-	for (const std::uint32_t cpu :
-	     cpus_in(std::string(text.data(), static_cast<std::size_t>(length)), static_cast<std::uint32_t>(is.size())))
-		is[cpu] = false;
+	std::vector<bool> is_offline(was_offline_.size(), true);
+	for (const std::uint32_t cpu : cpus_in(std::string(text.data(), static_cast<std::size_t>(length)),
+					       static_cast<std::uint32_t>(is_offline.size())))
+		is_offline[cpu] = false;
 	std::vector<std::uint32_t> found;
-	for (std::uint32_t cpu = 0; cpu < is.size(); ++cpu) {
-		if (is[cpu] && (was_[cpu] || is_first_) && !reported_[cpu])
+	for (std::uint32_t cpu = 0; cpu < is_offline.size(); ++cpu) {
+		if (is_offline[cpu] && (was_offline_[cpu] || is_first_) && !reported_[cpu])
 			found.push_back(cpu);
-		reported_[cpu] = is[cpu] && (reported_[cpu] || was_[cpu] || is_first_);
+		reported_[cpu] = is_offline[cpu] && (reported_[cpu] || was_offline_[cpu] || is_first_);
 	}
-	was_ = std::move(is);
+	was_offline_ = std::move(is_offline);
 	if (std::exchange(is_first_, false))
 		at_start_ = found;
 	return found;

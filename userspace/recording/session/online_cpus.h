@@ -19,14 +19,14 @@ public:
 	// `list`: the sysfs file of online CPUs.
 	OfflineCpus(std::uint32_t cpus, const char *list);
 
-	// CPUs that were offline at this look and the previous one, each once until it is online again; all at the
-	// first look. One that was online in between has hotplug events.
-	std::vector<std::uint32_t> look();
+	// CPUs that were offline at this poll and the previous one, each once until it is online again; all at the
+	// first poll. One that was online in between has hotplug events.
+	std::vector<std::uint32_t> poll();
 	const std::vector<std::uint32_t> &at_start() const { return at_start_; }
 
 private:
 	Fd list_; // stays open: it is read several times a second
-	std::vector<bool> was_, reported_;
+	std::vector<bool> was_offline_, reported_;
 	bool is_first_ = true;
 	std::vector<std::uint32_t> at_start_;
 };

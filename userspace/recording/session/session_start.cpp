@@ -466,7 +466,7 @@ void Session::start_streams()
 		if (steps_now != std::exchange(steps, steps_now))
 			description_->note_set_clock(describe_clock(*steering_));
 		if (offline_)
-			for (const std::uint32_t cpu : offline_->look())
+			for (const std::uint32_t cpu : offline_->poll())
 				control_->cpu_offline(cpu, sync.time);
 		if (stacks_)
 			write_mappings(sync);
