@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "../unit/samples.h"
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "reading/filter/filter.h"
 
 using namespace monitor;
@@ -44,7 +44,7 @@ std::optional<Filter> made(std::string_view expression, const trace::Description
 {
 	try {
 		return Filter(expression, description, 1000);
-	} catch (const Refusal &error) {
+	} catch (const ParseError &error) {
 		require(error.position().column >= 1 && error.position().column <= expression.size() + 1 &&
 			!error.sentence().empty());
 		for (const char *c = error.what(); *c; ++c)

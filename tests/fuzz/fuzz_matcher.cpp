@@ -9,7 +9,7 @@
 
 #include "../unit/random_filters.h"
 #include "answers/matcher/expression_matcher.h"
-#include "base/refusal.h"
+#include "base/parse_error.h"
 
 using namespace monitor;
 using samples::RandomFilters;

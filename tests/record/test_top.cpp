@@ -10,7 +10,7 @@
 #include "answers/top/row_filter.h"
 #include "answers/top/text.h"
 #include "answers/top/top.h"
-#include "base/refusal.h"
+#include "base/parse_error.h"
 
 namespace test_top {
 
@@ -170,8 +170,8 @@ std::string refused(const std::string &text)
 {
 	try {
 		const top::RowFilter filter(text, top::figure_columns());
-	} catch (const Refusal &refusal) {
-		return std::to_string(refusal.position().column) + ": " + refusal.sentence();
+	} catch (const ParseError &error) {
+		return std::to_string(error.position().column) + ": " + error.sentence();
 	}
 	return "";
 }

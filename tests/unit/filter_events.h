@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "reading/filter/filter.h"
 #include "samples.h"
 

@@ -8,7 +8,7 @@
 namespace test_filter_errors {
 
 using Catch::Contains;
-using monitor::Refusal;
+using monitor::ParseError;
 using samples::FilterEvents;
 
 namespace {
@@ -27,7 +27,7 @@ void check_all(std::initializer_list<Wrong> all)
 		try {
 			events.filter(wrong.expression);
 			FAIL_CHECK("no error");
-		} catch (const Refusal &error) {
+		} catch (const ParseError &error) {
 			CHECK(error.position().column == wrong.column);
 			CHECK_THAT(error.sentence(), Contains(wrong.says));
 			CHECK_THAT(error.what(),
@@ -40,7 +40,7 @@ std::string what(const std::string &expression)
 {
 	try {
 		FilterEvents().filter(expression);
-	} catch (const Refusal &error) {
+	} catch (const ParseError &error) {
 		return error.what();
 	}
 	return "no error";
@@ -212,7 +212,7 @@ TEST_CASE("filter: a description without any event knows what every event has")
 {
 	const FilterEvents none("");
 	CHECK_NOTHROW(none.filter("cpu == 1 and mode == \"user\""));
-	CHECK_THROWS_AS(none.filter("ret == 1"), Refusal);
+	CHECK_THROWS_AS(none.filter("ret == 1"), ParseError);
 }
 
 TEST_CASE("suggestions: names that resemble another one")

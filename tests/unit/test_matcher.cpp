@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "answers/matcher/expression_matcher.h"
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "random_filters.h"
 
 namespace test_matcher {
@@ -37,8 +37,8 @@ std::string refusal(const std::string &expression, bool more_classes = false)
 	const RandomFilters random(1);
 	try {
 		made(random, expression, more_classes);
-	} catch (const monitor::Refusal &refusal) {
-		return std::to_string(refusal.position().column) + ": " + refusal.sentence();
+	} catch (const monitor::ParseError &error) {
+		return std::to_string(error.position().column) + ": " + error.sentence();
 	}
 	return "";
 }

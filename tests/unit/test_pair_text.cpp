@@ -6,7 +6,7 @@
 #include "answers/matcher/named_text.h"
 #include "answers/rules/rule_file.h"
 #include "answers/trigger/trigger_text.h"
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "monitor/trigger.h"
 #include "reading/activities/table.h"
 #include "reading/filter/pair_text.h"
@@ -30,8 +30,8 @@ std::string refused(const std::string &text)
 {
 	try {
 		parsed(text);
-	} catch (const Refusal &refusal) {
-		return fmt::format("{}: {}", refusal.position().column, refusal.sentence());
+	} catch (const ParseError &error) {
+		return fmt::format("{}: {}", error.position().column, error.sentence());
 	} catch (const Error &error) {
 		return error.what();
 	}

@@ -44,7 +44,7 @@ std::string error_of(const std::string &text)
 {
 	try {
 		parse_formula(text, is_plain);
-	} catch (const monitor::Refusal &error) {
+	} catch (const monitor::ParseError &error) {
 		return std::to_string(error.position().column) + ": " + error.what();
 	}
 	return "none";

@@ -6,7 +6,7 @@
 
 namespace test_scanner {
 
-using monitor::Refusal;
+using monitor::ParseError;
 using monitor::Scanner;
 using monitor::take_until;
 using monitor::trimmed;
@@ -114,12 +114,12 @@ TEST_CASE("scanner: escapes are replaced, unknown ones refused")
 	try {
 		next();
 		FAIL("an escape of one digit");
-	} catch (const Refusal &refusal) {
-		CHECK(refusal.position().column == 10);
-		CHECK(refusal.what() == "unknown escape"s);
+	} catch (const ParseError &error) {
+		CHECK(error.position().column == 10);
+		CHECK(error.what() == "unknown escape"s);
 	}
-	CHECK_THROWS_AS(Scanner("\\").character("n", "\n", "unknown escape"), Refusal);
-	CHECK_THROWS_AS(Scanner("\\\0"sv).character("n", "\n", "unknown escape"), Refusal);
+	CHECK_THROWS_AS(Scanner("\\").character("n", "\n", "unknown escape"), ParseError);
+	CHECK_THROWS_AS(Scanner("\\\0"sv).character("n", "\n", "unknown escape"), ParseError);
 }
 
 TEST_CASE("scanner: a refusal with a caret counts characters and shows no control character")
@@ -128,11 +128,11 @@ TEST_CASE("scanner: a refusal with a caret counts characters and shows no contro
 	CHECK(scanner.skip_to("?"));
 	try {
 		scanner.refuse(scanner.position(), "a question");
-	} catch (const Refusal &refusal) {
-		CHECK(refusal.sentence() == "a question");
-		CHECK(refusal.position().column == 5);
-		CHECK(refusal.position().offset == 5);
-		CHECK(refusal.what() == "text, column 5: a question\n  \xc3\xa4 \\x01 ?\n         ^"s);
+	} catch (const ParseError &error) {
+		CHECK(error.sentence() == "a question");
+		CHECK(error.position().column == 5);
+		CHECK(error.position().offset == 5);
+		CHECK(error.what() == "text, column 5: a question\n  \xc3\xa4 \\x01 ?\n         ^"s);
 	}
 }
 

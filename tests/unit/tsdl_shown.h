@@ -96,8 +96,8 @@ inline std::string refusal(const std::string &text)
 {
 	try {
 		parse(text);
-	} catch (const Refusal &refusal) {
-		return place(refusal.position()) + ' ' + refusal.what();
+	} catch (const ParseError &error) {
+		return place(error.position()) + ' ' + error.what();
 	}
 	return "none";
 }

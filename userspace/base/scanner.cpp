@@ -117,8 +117,8 @@ char Scanner::character(std::string_view letters, std::string_view meanings, con
 void Scanner::refuse(TextPosition position, const std::string &sentence) const
 {
 	if (subject_)
-		throw Refusal(subject_, text_, position.offset, sentence);
-	throw Refusal(position, sentence);
+		throw ParseError(subject_, text_, position.offset, sentence);
+	throw ParseError(position, sentence);
 }
 
 } // namespace monitor

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "refusal.h"
+#include "parse_error.h"
 
 namespace monitor {
 

@@ -15,7 +15,7 @@ namespace monitor::archive {
 
 class Condition {
 public:
-	// Throws Refusal or Error: bad syntax, an unknown name, or constants of another kind.
+	// Throws ParseError or Error: bad syntax, an unknown name, or constants of another kind.
 	explicit Condition(const std::string &untrusted_text);
 
 	bool matches(const Entry &entry) const;

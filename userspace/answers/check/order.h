@@ -13,7 +13,7 @@ namespace monitor::check {
 // Adds the statement `order_between_hosts`, and for each host `clock_of_host`, its clock's bound.
 void judge_order(trace::Trace &trace, Statements &statements);
 
-// Adds the statement `causality`: no message arrives before it was sent. Throws Refusal or Error.
+// Adds the statement `causality`: no message arrives before it was sent. Throws ParseError or Error.
 void judge_causality(trace::Trace &trace, const collection::MessageText &text, Statements &statements);
 
 // The bounds while the machine was traced.

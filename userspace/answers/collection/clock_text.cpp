@@ -101,8 +101,8 @@ std::string shifted_clocks(const std::string &metadata, std::int64_t shift_ns)
 		for (const Block &block : trace::tsdl::parse(metadata).blocks)
 			if (block.keyword == "clock")
 				shift(block, metadata, shift_ns, edits);
-	} catch (const Refusal &refusal) {
-		throw Error(std::string("a description cannot be read: ") + refusal.what());
+	} catch (const ParseError &error) {
+		throw Error(std::string("a description cannot be read: ") + error.what());
 	}
 	std::sort(edits.begin(), edits.end(), [](const Edit &a, const Edit &b) { return a.at > b.at; });
 	std::string text = metadata;

@@ -31,7 +31,7 @@ struct Messages {
 	std::unordered_map<std::string, trace::EventOrder::Instant> sent, received; // by key; the first one counts
 };
 
-// Throws Refusal or Error.
+// Throws ParseError or Error.
 Messages find_messages(trace::Trace &trace, const MessageText &text);
 
 // The messages as samples of the other's clock relative to the first one's.

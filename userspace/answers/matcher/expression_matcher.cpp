@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "matcher_tables.h"
 #include "reading/filter/filter.h"
 #include "reading/filter/pair_text.h"
@@ -53,8 +53,8 @@ public:
 				    {target, text,
 				     filter::Filter(text, description, begin_time, {}, more_classes ? &doubts : nullptr,
 						    filter::Evaluator::probe)});
-			} catch (const Refusal &refusal) { // names the expression among several
-				throw Refusal(option_of(target), text, refusal.position().offset, refusal.sentence());
+			} catch (const ParseError &error) { // names the expression among several
+				throw ParseError(option_of(target), text, error.position().offset, error.sentence());
 			}
 			for (const std::string &doubt : doubts) {
 				if (target < EDC_TARGETS)
@@ -264,10 +264,10 @@ private:
 			return add(expression, cls, is_of_kernel, decided);
 		try {
 			add(expression, cls, is_of_kernel, decided);
-		} catch (const Refusal &refusal) {
+		} catch (const ParseError &error) {
 			matcher_->notes.push_back(fmt::format("{}: events of {} {}: {}.", option_of(expression.target),
 							      cls.name, effect_of_refusal(expression),
-							      refusal.sentence()));
+							      error.sentence()));
 		}
 	}
 
@@ -382,9 +382,9 @@ private:
 		try {
 			return disjunction(program, known, EDC_MATCH_PATTERNS);
 		} catch (const filter::Undecidable &undecidable) {
-			throw Refusal(option_of(expression.target), expression.text, undecidable.at,
-				      fmt::format("{}. To select events afterwards: monitor list DIR --filter {}",
-						  undecidable.why, shell_quoted(expression.text)));
+			throw ParseError(option_of(expression.target), expression.text, undecidable.at,
+					 fmt::format("{}. To select events afterwards: monitor list DIR --filter {}",
+						     undecidable.why, shell_quoted(expression.text)));
 		}
 	}
 

@@ -14,7 +14,7 @@
 
 namespace monitor::matcher {
 
-// Throws Refusal, with a caret, if an expression is wrong or cannot be decided while recording; Error if the tables
+// Throws ParseError, with a caret, if an expression is wrong or cannot be decided while recording; Error if the tables
 // would be too large. With `more_classes` programs may declare classes later: names that no class has cause warnings
 // only.
 std::unique_ptr<EventMatcher> make_matcher(const MatcherRequest &untrusted_request,

@@ -33,7 +33,7 @@ public:
 	std::uint64_t events_decoded = 0; // by all scans
 	bool has_undecided = false;       // constraints of a column depended on unknown values, in any scan
 
-	// Compiles each text once. Throws Refusal.
+	// Compiles each text once. Throws ParseError.
 	std::shared_ptr<const filter::Filter> compiled(const std::string &expression);
 	// Messages: what the conditions so far left out, or could not decide.
 	std::vector<std::string> notes() const;

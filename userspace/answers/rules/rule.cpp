@@ -10,7 +10,7 @@
 
 #include "base/duration.h"
 #include "base/error.h"
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "reading/activities/definition.h"
@@ -204,7 +204,7 @@ private:
 		std::set<std::string> names;
 		try {
 			collect_names(filter::parse(word->text), names);
-		} catch (const Refusal &error) {
+		} catch (const ParseError &error) {
 			throw Error("{}: {}", word->where, error.what());
 		}
 		for (const std::string &name : names)

@@ -14,7 +14,7 @@ namespace monitor::top {
 
 class RowFilter {
 public:
-	// Throws Refusal or Error: bad syntax, an unknown name, or constants of another kind.
+	// Throws ParseError or Error: bad syntax, an unknown name, or constants of another kind.
 	RowFilter(const std::string &untrusted_text, const std::vector<FigureColumn> &columns);
 
 	const std::string &text() const { return text_; }

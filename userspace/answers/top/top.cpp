@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/encoding.h"
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "columns.h"
 
 namespace monitor::top {
@@ -214,8 +214,8 @@ void Top::accept_line()
 	if (typing_ == Typing::filter) {
 		try {
 			filter_ = typed_.empty() ? std::nullopt : std::optional(RowFilter(typed_, columns_));
-		} catch (const Refusal &refusal) {
-			refusal_ = fmt::format("column {}: {}", refusal.position().column, refusal.sentence());
+		} catch (const ParseError &error) {
+			refusal_ = fmt::format("column {}: {}", error.position().column, error.sentence());
 			return;
 		}
 		order_rows();

@@ -35,7 +35,7 @@ struct Fired {
 
 class Rehearsal {
 public:
-	// Throws Refusal: a condition is wrong. The trace must outlive it. `doubts`: see filter::Filter.
+	// Throws ParseError: a condition is wrong. The trace must outlive it. `doubts`: see filter::Filter.
 	Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Trace &trace,
 		  std::vector<std::string> *doubts = nullptr);
 

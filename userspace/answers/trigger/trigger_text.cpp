@@ -13,8 +13,8 @@
 #include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/parse_error.h"
 #include "base/quoting.h"
-#include "base/refusal.h"
 #include "base/scanner.h"
 #include "monitor/trigger.h"
 #include "reading/filter/pair_text.h"
@@ -109,9 +109,9 @@ private:
 		if (inside == Outside::npos)
 			return;
 		if (open_bracket < inside)
-			throw Refusal(option_, text_, open_bracket, "this bracket is not closed before the =>");
-		throw Refusal(option_, text_, inside,
-			      "this => is within brackets or quotes, which have to end before it");
+			throw ParseError(option_, text_, open_bracket, "this bracket is not closed before the =>");
+		throw ParseError(option_, text_, inside,
+				 "this => is within brackets or quotes, which have to end before it");
 	}
 
 	void set_pair(const filter::PairText &pair)

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "base/within.h"
 
 namespace monitor::activities {
@@ -47,7 +47,7 @@ std::unique_ptr<const filter::Filter> pattern(const std::string &text, const std
 	try {
 		return std::make_unique<const filter::Filter>(text, description, begin_time, filter::KnownNames{},
 							      nullptr, evaluator);
-	} catch (const Refusal &error) {
+	} catch (const ParseError &error) {
 		throw Error(where + ": " + error.what());
 	}
 }

@@ -69,9 +69,9 @@ void check_attributes(const std::vector<tsdl::Attribute> &attributes, const char
 			continue;
 		}
 		if (const char *expected = wrong_kind(attribute.value, found->kind))
-			throw Refusal(attribute.value.position, std::string("expected ") + expected + " here");
+			throw ParseError(attribute.value.position, std::string("expected ") + expected + " here");
 		if (!seen.insert(attribute.name).second)
-			throw Refusal(attribute.position, "the attribute " + attribute.name + " appears twice");
+			throw ParseError(attribute.position, "the attribute " + attribute.name + " appears twice");
 	}
 }
 

@@ -3,7 +3,7 @@
 //
 // They are checked before the interpretation reads any of them. An attribute that CTF 1.8 does not define is ignored
 // with a warning, as a later revision or a tracer may have more of them. A defined attribute is rejected if its value
-// is of another kind or if it occurs twice. Throws Refusal.
+// is of another kind or if it occurs twice. Throws ParseError.
 #pragma once
 
 #include <initializer_list>

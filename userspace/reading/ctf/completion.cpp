@@ -28,7 +28,7 @@ FieldClass *integer(FieldClass &structure, std::string_view name)
 		if (member.name != name)
 			continue;
 		if (member.type.kind != FieldClassKind::integer || member.type.is_signed)
-			throw Refusal(member.position, member.name + " is not an unsigned integer");
+			throw ParseError(member.position, member.name + " is not an unsigned integer");
 		return &member.type;
 	}
 	return nullptr;
@@ -59,8 +59,8 @@ private:
 		for (const Member &member : layout_.packet_header.members)
 			check_header_member(member, &member == &layout_.packet_header.members.front());
 		if (layout_.streams.size() > 1 && layout_.stream < 0)
-			throw Refusal(layout_.streams[1]->position,
-				      "a packet header without stream_id allows one stream only");
+			throw ParseError(layout_.streams[1]->position,
+					 "a packet header without stream_id allows one stream only");
 	}
 
 	void stream(StreamClass &stream) override
@@ -74,13 +74,13 @@ private:
 	{
 		const FieldClass &type = member.type;
 		if (member.name == "magic" && type.size_bits != 32)
-			throw Refusal(member.position, "the magic of a packet must have 32 bits");
+			throw ParseError(member.position, "the magic of a packet must have 32 bits");
 		if (member.name == "magic" && !is_first)
-			throw Refusal(member.position, "the magic of a packet must come first");
+			throw ParseError(member.position, "the magic of a packet must come first");
 		if (member.name != "uuid")
 			return;
 		if (type.kind != FieldClassKind::array || type.is_wide || type.length != 16 || type.fixed_bits != 128)
-			throw Refusal(member.position, "the uuid of a packet must be an array of 16 bytes");
+			throw ParseError(member.position, "the uuid of a packet must be an array of 16 bytes");
 		layout_.uuid_path = {static_cast<std::uint32_t>(&member - layout_.packet_header.members.data())};
 	}
 

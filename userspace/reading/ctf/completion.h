@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The last stage of a description in generic CTF: assigns slots to what the reader needs, resolves lengths, tags and
 // clocks to their fields, and lists the fields of every event class.
-// Runs when all streams and events are read. Throws Refusal. CTF 2 assigns slots by other rules (json_slots.h); the
+// Runs when all streams and events are read. Throws ParseError. CTF 2 assigns slots by other rules (json_slots.h); the
 // rest is the same.
 #pragma once
 

@@ -60,7 +60,7 @@ public:
 		layout_->packet_header.kind = FieldClassKind::structure;
 		json::read_sequence(untrusted_text, [this](const Node &fragment) { read_fragment(fragment); });
 		if (!has_preamble_)
-			throw Refusal({}, "a description of CTF 2 must begin with a preamble");
+			throw ParseError({}, "a description of CTF 2 must begin with a preamble");
 		JsonSlots(*layout_).walk(events_, streams_);
 		for (const auto &stream : layout_->streams)
 			if (stream->clock >= 0)

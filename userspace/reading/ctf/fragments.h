@@ -12,7 +12,7 @@
 
 namespace monitor::trace {
 
-// Throws Refusal.
+// Throws ParseError.
 std::unique_ptr<const Description> interpret_fragments(std::string_view untrusted_text, std::uint32_t first_index);
 
 } // namespace monitor::trace

@@ -42,7 +42,7 @@ std::array<std::uint8_t, 16> uuid_of(const Value &value)
 			uuid[digit / 2] = static_cast<std::uint8_t>(uuid[digit / 2] << 4 | nibble), ++digit;
 	}
 	if (!ok)
-		throw Refusal(value.position, "the uuid is malformed");
+		throw ParseError(value.position, "the uuid is malformed");
 	return uuid;
 }
 
@@ -99,7 +99,7 @@ private:
 				types_.define(definition, scope);
 		made = types_.make(*found->type, scope);
 		if (made.kind != FieldClassKind::structure)
-			throw Refusal(found->type->position, std::string("the ") + binding + " is not a struct");
+			throw ParseError(found->type->position, std::string("the ") + binding + " is not a struct");
 		return made;
 	}
 
@@ -111,7 +111,7 @@ private:
 				warnings_.add(binding.position,
 					      "the part " + binding.name + " of the block " + block.keyword);
 			else if (!seen.insert(binding.name).second)
-				throw Refusal(binding.position, "the part " + binding.name + " appears twice");
+				throw ParseError(binding.position, "the part " + binding.name + " appears twice");
 		}
 	}
 
@@ -141,14 +141,14 @@ private:
 				uuid_of(value);
 		}
 		if (clock.name.empty() || clock.frequency_hz == 0)
-			throw Refusal(block.position, "the clock has no name or no frequency");
+			throw ParseError(block.position, "the clock has no name or no frequency");
 		clock.set_offset(offset);
 		constexpr std::size_t max_clocks = 100;
 		if (made_->clocks.size() == max_clocks)
-			throw Refusal(block.position, "more than 100 clocks are not supported");
+			throw ParseError(block.position, "more than 100 clocks are not supported");
 		for (const Clock &other : made_->clocks)
 			if (other.name == clock.name)
-				throw Refusal(block.position, "the clock " + clock.name + " is defined twice");
+				throw ParseError(block.position, "the clock " + clock.name + " is defined twice");
 		types_.add_clock(clock.name);
 		made_->clocks.push_back(std::move(clock));
 	}
@@ -156,7 +156,7 @@ private:
 	void read_trace(const Block &block)
 	{
 		if (std::exchange(has_trace_, true))
-			throw Refusal(block.position, "a second trace block is not supported");
+			throw ParseError(block.position, "a second trace block is not supported");
 		check_attributes(block.attributes, "the trace", warnings_,
 				 {{"major", Attribute::count},
 				  {"minor", Attribute::count},
@@ -164,9 +164,9 @@ private:
 				  {"byte_order", Attribute::word}});
 		const Value *major = find(block, "major"), *minor = find(block, "minor"), *uuid = find(block, "uuid");
 		if (!major || !minor)
-			throw Refusal(block.position, "the trace block lacks major or minor");
+			throw ParseError(block.position, "the trace block lacks major or minor");
 		if (number(*major) != 1 || number(*minor) != 8)
-			throw Refusal(major->position, "a version other than CTF 1.8 is not supported");
+			throw ParseError(major->position, "a version other than CTF 1.8 is not supported");
 		if (uuid)
 			made_->uuid = uuid_of(*uuid);
 		made_->has_uuid = uuid;
@@ -179,15 +179,15 @@ private:
 	{
 		const auto block = std::ranges::find(tree.blocks, "trace", &Block::keyword);
 		if (block == tree.blocks.end())
-			throw Refusal({}, "the description lacks a trace block");
+			throw ParseError({}, "the description lacks a trace block");
 		const Value *byte_order = find(*block, "byte_order");
 		if (!byte_order)
-			throw Refusal(block->position, "the trace block lacks byte_order");
+			throw ParseError(block->position, "the trace block lacks byte_order");
 		if (byte_order->kind != Value::Kind::word || byte_order->text == "network")
-			throw Refusal(byte_order->position, "expected a byte order here: le or be");
+			throw ParseError(byte_order->position, "expected a byte order here: le or be");
 		made_->big_endian = is_big_endian(*byte_order);
 		if (form_ != TextForm::plain && made_->big_endian != (form_ == TextForm::big_endian))
-			throw Refusal(byte_order->position, "the description is in packets of the other byte order");
+			throw ParseError(byte_order->position, "the description is in packets of the other byte order");
 		types_.set_big_endian(made_->big_endian);
 	}
 
@@ -216,9 +216,9 @@ private:
 			stream->id = number(*id);
 		constexpr std::size_t max_streams = 1000;
 		if (layout_->streams.size() == max_streams)
-			throw Refusal(block.position, "more than 1000 streams are not supported");
+			throw ParseError(block.position, "more than 1000 streams are not supported");
 		if (layout_->find(stream->id))
-			throw Refusal(block.position, "two streams have the id " + std::to_string(stream->id));
+			throw ParseError(block.position, "two streams have the id " + std::to_string(stream->id));
 		check_bindings(block, {"packet.context", "event.header", "event.context"});
 		stream->packet_context = binding_type(block, "packet.context");
 		stream->event_header = binding_type(block, "event.header");
@@ -242,14 +242,14 @@ private:
 			set_attribute(*cls, stream_id, attribute);
 		StreamClass *stream = layout_->find(stream_id);
 		if (!stream || (!find(block, "stream_id") && layout_->streams.size() > 1))
-			throw Refusal(block.position,
-				      "the event " + cls->name + " belongs to a stream that is not described");
+			throw ParseError(block.position,
+					 "the event " + cls->name + " belongs to a stream that is not described");
 		cls->index = made_->first_index + static_cast<std::uint32_t>(events_.size());
 		check_bindings(block, {"context", "fields"});
 		cls->context = binding_type(block, "context");
 		cls->payload = binding_type(block, "fields");
 		if (!stream->add(*cls))
-			throw Refusal(block.position, "two event classes have the same id");
+			throw ParseError(block.position, "two event classes have the same id");
 		events_.push_back(std::move(cls));
 		streams_.push_back(stream);
 	}
@@ -303,8 +303,8 @@ std::unique_ptr<const Description> read_description(std::string_view untrusted_t
 		if (json::is_sequence(untrusted_text))
 			return interpret_fragments(untrusted_text, first_index);
 		return Interpreter(first_index, form).read(tsdl::parse(untrusted_text));
-	} catch (const Refusal &refusal) {
-		why = refusal.position().in_words() + ": " + refusal.what();
+	} catch (const ParseError &error) {
+		why = error.position().in_words() + ": " + error.what();
 		return nullptr;
 	}
 }

@@ -136,7 +136,7 @@ std::string Node::path() const
 void Node::refuse(const std::string &sentence) const
 {
 	const std::string where = path();
-	throw Refusal(position_, where.empty() ? sentence : where + ": " + sentence);
+	throw ParseError(position_, where.empty() ? sentence : where + ": " + sentence);
 }
 
 std::optional<Node> Node::find(std::string_view name) const
@@ -236,8 +236,8 @@ void read_sequence(std::string_view untrusted_text, const std::function<void(con
 			Value value;
 			Builder builder(value);
 			if (!nlohmann::json::sax_parse(fragment.begin(), fragment.end(), &builder))
-				throw Refusal(advanced(position, fragment.substr(0, builder.failed_at())),
-					      builder.why());
+				throw ParseError(advanced(position, fragment.substr(0, builder.failed_at())),
+						 builder.why());
 			visit(Node(value, position));
 		}
 		position = advanced(position, fragment);

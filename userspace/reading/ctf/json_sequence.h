@@ -2,7 +2,8 @@
 // JSON text sequences (RFC 7464), the form of CTF 2 descriptions: one JSON text after each record separator.
 //
 // Only json_sequence.cpp uses nlohmann's parser. The text is untrusted: depth and number of values are bounded, and one
-// fragment is in memory at a time. Throws Refusal, with the position of the fragment and the path of the value in it.
+// fragment is in memory at a time. Throws ParseError, with the position of the fragment and the path of the value in
+// it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/refusal.h"
+#include "base/parse_error.h"
 
 namespace monitor::trace::json {
 

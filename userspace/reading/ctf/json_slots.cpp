@@ -37,7 +37,7 @@ void check_options(const FieldClass &variant, bool is_signed)
 	std::ranges::sort(all, {}, [&](const LabelRange &range) { return range.first ^ sign; });
 	for (std::size_t i = 1; i < all.size(); ++i)
 		if ((all[i].first ^ sign) <= (all[i - 1].last ^ sign))
-			throw Refusal(variant.reference->position, "two ranges of a variant's options overlap");
+			throw ParseError(variant.reference->position, "two ranges of a variant's options overlap");
 }
 
 } // namespace
@@ -60,13 +60,13 @@ void JsonSlots::assign_role(FieldClass &type, Role role)
 void JsonSlots::assign_roles(FieldClass &type, const char *scope, std::uint16_t allowed, TextPosition position)
 {
 	if (type.roles & ~allowed)
-		throw Refusal(position,
-			      std::string("a field of the ") + scope + " has a role that it cannot have there");
+		throw ParseError(position,
+				 std::string("a field of the ") + scope + " has a role that it cannot have there");
 	if (std::uint16_t roles = type.roles & ~role_bit(Role::metadata_stream_uuid)) {
 		const bool is_time = roles & role_bit(Role::default_clock_timestamp);
 		if ((is_time || (roles & role_bit(Role::packet_end_default_clock_timestamp))) && clock_ < 0)
-			throw Refusal(position, std::string("a field of the ") + scope +
-						    " is a time, but its data stream class has no default clock");
+			throw ParseError(position, std::string("a field of the ") + scope +
+						       " is a time, but its data stream class has no default clock");
 		if (is_time) // first: its slot is followed by another
 			assign_role(type, Role::default_clock_timestamp);
 		for (std::size_t i = 0; i < roles_; ++i)
@@ -100,7 +100,7 @@ void JsonSlots::packet_header()
 		if ((member.type.roles & role_bit(Role::packet_magic_number)) &&
 		    (&member != header.members.data() || member.type.size_bits != 32 ||
 		     member.type.kind != FieldClassKind::integer))
-			throw Refusal(position, "the magic of a packet must come first and have 32 bits");
+			throw ParseError(position, "the magic of a packet must come first and have 32 bits");
 	assign_roles(header, "packet header",
 		     bits_of({Role::packet_magic_number, Role::metadata_stream_uuid, Role::data_stream_class_id,
 			      Role::data_stream_id}),
@@ -152,8 +152,9 @@ void JsonSlots::event(const EventClass &cls)
 {
 	for (const FieldClass *scope : {&cls.context, &cls.payload})
 		if (has_role(*scope))
-			throw Refusal(scope->members.front().position, "a field of the event record class " + cls.name +
-									   " has a role, which it cannot have there");
+			throw ParseError(scope->members.front().position,
+					 "a field of the event record class " + cls.name +
+					     " has a role, which it cannot have there");
 }
 
 // `has_passed`: the walk is past all of `type`. Else it is inside, and `frame` is the next structure on its path.
@@ -214,7 +215,7 @@ void JsonSlots::resolve_reference(FieldClass &type)
 {
 	const Reference &reference = *type.reference;
 	const auto refuse = [&](const std::string &what) {
-		throw Refusal(reference.position, "the field " + reference.path + ' ' + what);
+		throw ParseError(reference.position, "the field " + reference.path + ' ' + what);
 	};
 	Search search{reference, {}};
 	const auto named = std::ranges::find_if(reference.steps, [](const auto &step) { return step.has_value(); });
@@ -261,7 +262,7 @@ void JsonSlots::check(const FieldClass &type, const FieldClass &selector)
 {
 	const Reference &reference = *type.reference;
 	const auto refuse = [&](const std::string &what) {
-		throw Refusal(reference.position, "the field " + reference.path + ' ' + what);
+		throw ParseError(reference.position, "the field " + reference.path + ' ' + what);
 	};
 	if (type.kind == FieldClassKind::sequence && (selector.is_signed || selector.is_boolean))
 		refuse("is a length, but not an unsigned integer");

@@ -2,8 +2,8 @@
 // The field classes of a CTF 2 description: what each kind of JSON object means.
 //
 // An alias is copied at each use, as in CTF 1.8 (types.h), and a location is resolved there (json_slots.h). Throws
-// Refusal for what CTF 2 does not define; section 5 of https://diamon.org/ctf/. Invariant: the result has FieldClass's
-// invariants, except for the slots.
+// ParseError for what CTF 2 does not define; section 5 of https://diamon.org/ctf/. Invariant: the result has
+// FieldClass's invariants, except for the slots.
 #pragma once
 
 #include <cstdint>

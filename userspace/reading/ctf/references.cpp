@@ -132,7 +132,7 @@ FieldClass *References::find(const Reference &reference, std::string &why)
 void References::resolve_reference(FieldClass &type)
 {
 	if (type.reference->path.empty())
-		throw Refusal(type.reference->position, "a variant has no tag");
+		throw ParseError(type.reference->position, "a variant has no tag");
 	std::string why;
 	FieldClass *found = find(*type.reference, why);
 	const bool is_sequence = type.kind == FieldClassKind::sequence;
@@ -143,7 +143,7 @@ void References::resolve_reference(FieldClass &type)
 	else if (found && !is_sequence && !found->labels)
 		why = "the tag " + type.reference->path + " is not an enum";
 	if (!why.empty())
-		throw Refusal(type.reference->position, why);
+		throw ParseError(type.reference->position, why);
 	type.slot = save(*found);
 	if (!is_sequence)
 		choose_tags(type, *found);

@@ -21,7 +21,7 @@ public:
 	explicit ScopeWalk(Layout &layout) : layout_(layout) {}
 	virtual ~ScopeWalk() = default;
 
-	// Resolves all references. `streams[i]` is the stream class of `events[i]`. Throws Refusal.
+	// Resolves all references. `streams[i]` is the stream class of `events[i]`. Throws ParseError.
 	void walk(const std::vector<std::shared_ptr<EventClass>> &events, const std::vector<StreamClass *> &streams);
 
 protected:

@@ -295,11 +295,11 @@ Value Parser::value(unsigned depth)
 	const bool minus = accept("-"), has_sign = minus || accept("+");
 	Value made = primary(depth);
 	if (has_sign && made.kind != Value::Kind::integer)
-		throw Refusal(made.position, "expected a number after the sign");
+		throw ParseError(made.position, "expected a number after the sign");
 	made.position = position;
 	made.negative = made.magnitude != 0 && made.negative != minus;
 	if (made.negative && made.magnitude > std::uint64_t(1) << 63)
-		throw Refusal(position, "a number does not fit into 64 bits");
+		throw ParseError(position, "a number does not fit into 64 bits");
 	return made;
 }
 
@@ -328,14 +328,14 @@ Value Parser::expect_integer()
 {
 	Value made = value();
 	if (made.kind != Value::Kind::integer)
-		throw Refusal(made.position, "expected a number here");
+		throw ParseError(made.position, "expected a number here");
 	return made;
 }
 
 Tree parse(std::string_view untrusted_text)
 {
 	if (untrusted_text.size() > max_description_bytes)
-		throw Refusal({}, "the description is larger than 16 MiB");
+		throw ParseError({}, "the description is larger than 16 MiB");
 	return Parser(untrusted_text).tree();
 }
 

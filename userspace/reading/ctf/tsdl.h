@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/refusal.h"
+#include "base/parse_error.h"
 
 namespace monitor::trace::tsdl {
 
@@ -105,10 +105,10 @@ struct Tree {
 	std::vector<Block> blocks;
 	// The first reserved word (C.1.2) that is used as a name. The grammar forbids it, but nothing is ambiguous:
 	// monitor's own recordings may have them.
-	std::optional<Refusal> reserved_name;
+	std::optional<ParseError> reserved_name;
 };
 
-// Throws Refusal.
+// Throws ParseError.
 Tree parse(std::string_view untrusted_text);
 
 } // namespace monitor::trace::tsdl

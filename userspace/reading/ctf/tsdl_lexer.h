@@ -21,7 +21,7 @@ public:
 	static constexpr std::size_t max_name_bytes = 255, max_literal_bytes = 4096;
 
 	using Scanner::Scanner;
-	// Throws Refusal on a character or a literal that TSDL does not have.
+	// Throws ParseError on a character or a literal that TSDL does not have.
 	Token next();
 
 private:

@@ -22,7 +22,7 @@ private:
 	// Whether the last word begins a declarator or belongs to the type.
 	enum class LastWord : std::uint8_t { of_type, of_declarator };
 
-	[[noreturn]] void refuse(const std::string &sentence) const { throw Refusal(token_.position, sentence); }
+	[[noreturn]] void refuse(const std::string &sentence) const { throw ParseError(token_.position, sentence); }
 	void count_node();
 	void check_depth(unsigned depth, const char *what) const;
 	const Token &peek_next();
@@ -79,7 +79,7 @@ private:
 	Token token_;
 	std::optional<Token> next_; // the token after token_, when look-ahead needed it
 	std::size_t nodes_ = 0;
-	std::optional<Refusal> reserved_name_;
+	std::optional<ParseError> reserved_name_;
 };
 
 } // namespace monitor::trace::tsdl

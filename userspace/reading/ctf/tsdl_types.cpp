@@ -102,7 +102,7 @@ std::vector<Label> Parser::labels()
 			if (accept("..."))
 				label.last = label_value(label.is_last_negative);
 		} else if (implicit == 0 && !made.empty() && !made.back().is_last_negative) {
-			throw Refusal(label.position, "the value of a label does not fit into 64 bits");
+			throw ParseError(label.position, "the value of a label does not fit into 64 bits");
 		}
 		implicit = label.last + 1;
 		is_negative = label.is_last_negative && implicit != 0;
@@ -135,7 +135,7 @@ void Parser::structure(Type &made, unsigned depth)
 	expect("(");
 	const Value bits = expect_integer();
 	if (bits.negative || bits.magnitude == 0)
-		throw Refusal(bits.position, "expected a number of bits here");
+		throw ParseError(bits.position, "expected a number of bits here");
 	made.align_bits = bits.magnitude;
 	expect(")");
 }
@@ -251,7 +251,7 @@ Dimension Parser::dimension()
 	expect_path();
 	Value length = value();
 	if (length.negative || length.kind == Value::Kind::text)
-		throw Refusal(length.position, "expected a length or the path of a field here");
+		throw ParseError(length.position, "expected a length or the path of a field here");
 	made.length = length.magnitude;
 	made.path = std::move(length.text);
 	expect("]");

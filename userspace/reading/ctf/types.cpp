@@ -47,7 +47,7 @@ std::uint8_t base_of(const Value &value)
 	for (const Named &each : names)
 		if (value.kind != Value::Kind::integer && value.text == each.name)
 			return each.base;
-	throw Refusal(value.position, "expected a base here: binary, octal, decimal or hexadecimal");
+	throw ParseError(value.position, "expected a base here: binary, octal, decimal or hexadecimal");
 }
 
 bool is_text_encoding(const Value &value)
@@ -56,15 +56,15 @@ bool is_text_encoding(const Value &value)
 		return true;
 	if (value.text == "none")
 		return false;
-	throw Refusal(value.position, "expected an encoding here: UTF8, ASCII or none");
+	throw ParseError(value.position, "expected an encoding here: UTF8, ASCII or none");
 }
 
 std::uint32_t checked_align(TextPosition position, std::uint64_t align_bits)
 {
 	if (align_bits == 0 || (align_bits & (align_bits - 1)) != 0)
-		throw Refusal(position, "an alignment must be a power of two");
+		throw ParseError(position, "an alignment must be a power of two");
 	if (align_bits > max_align_bits)
-		throw Refusal(position, "an alignment of more than 4096 bits is not supported");
+		throw ParseError(position, "an alignment of more than 4096 bits is not supported");
 	return static_cast<std::uint32_t>(align_bits);
 }
 
@@ -73,14 +73,14 @@ std::uint32_t checked_align(TextPosition position, std::uint64_t align_bits)
 std::uint64_t number(const Value &value)
 {
 	if (value.kind != Value::Kind::integer || value.negative)
-		throw Refusal(value.position, "expected a non-negative number here");
+		throw ParseError(value.position, "expected a non-negative number here");
 	return value.magnitude;
 }
 
 std::int64_t signed_number(const Value &value)
 {
 	if (value.kind != Value::Kind::integer || value.magnitude > std::uint64_t(1) << 62)
-		throw Refusal(value.position, "expected a number of less than 63 bits here");
+		throw ParseError(value.position, "expected a number of less than 63 bits here");
 	const auto magnitude = static_cast<std::int64_t>(value.magnitude);
 	return value.negative ? -magnitude : magnitude;
 }
@@ -88,17 +88,17 @@ std::int64_t signed_number(const Value &value)
 std::string name_of(const Value &value)
 {
 	if (value.kind == Value::Kind::integer || value.text.empty())
-		throw Refusal(value.position, "expected a name here");
+		throw ParseError(value.position, "expected a name here");
 	for (const char c : value.text)
 		if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-			throw Refusal(value.position, "a name contains a control character");
+			throw ParseError(value.position, "a name contains a control character");
 	return value.text;
 }
 
 bool is_big_endian(const Value &value)
 {
 	if (value.text != "le" && value.text != "network" && value.text != "be")
-		throw Refusal(value.position, "expected a byte order here: le or be");
+		throw ParseError(value.position, "expected a byte order here: le or be");
 	return value.text != "le";
 }
 
@@ -122,7 +122,7 @@ const FieldClass &Types::count_nodes(const FieldClass &made, TextPosition positi
 {
 	nodes_ += made.nodes();
 	if (nodes_ > max_type_nodes)
-		throw Refusal(position, "the description has too many fields");
+		throw ParseError(position, "the description has too many fields");
 	return made;
 }
 
@@ -131,9 +131,9 @@ void Types::set_attribute(FieldClass &made, const tsdl::Attribute &attribute)
 	const auto &[position, name, value] = attribute;
 	if (name == "size") {
 		if (number(value) == 0)
-			throw Refusal(value.position, "an integer must have at least one bit");
+			throw ParseError(value.position, "an integer must have at least one bit");
 		if (number(value) > max_integer_bits)
-			throw Refusal(value.position, "an integer of more than 4096 bits is not supported");
+			throw ParseError(value.position, "an integer of more than 4096 bits is not supported");
 		made.size_bits = static_cast<std::uint32_t>(value.magnitude);
 	} else if (name == "align") {
 		made.align_bits = checked_align(value.position, number(value));
@@ -150,7 +150,7 @@ void Types::set_attribute(FieldClass &made, const tsdl::Attribute &attribute)
 			if (value.text == "clock." + clocks_[i] + ".value")
 				made.clock = static_cast<std::int8_t>(i);
 		if (made.clock < 0)
-			throw Refusal(value.position, "an integer is mapped to a clock that is not described");
+			throw ParseError(value.position, "an integer is mapped to a clock that is not described");
 	}
 }
 
@@ -170,7 +170,7 @@ FieldClass Types::integer(const Type &type)
 	for (const auto &attribute : type.attributes)
 		set_attribute(made, attribute);
 	if (made.size_bits == 0)
-		throw Refusal(type.position, "an integer has no size");
+		throw ParseError(type.position, "an integer has no size");
 	if (made.align_bits == 0)
 		made.align_bits = made.size_bits % 8 == 0 ? 8 : 1;
 	made.is_text = made.is_text && made.size_bits == 8 && made.align_bits == 8;
@@ -221,8 +221,8 @@ FieldClass Types::floating_point(const Type &type)
 	else if (exponent == 11 && mantissa == 53)
 		made.size_bits = 64;
 	else
-		throw Refusal(type.position,
-			      "a floating_point must have exp_dig 8, mant_dig 24 or exp_dig 11, mant_dig 53");
+		throw ParseError(type.position,
+				 "a floating_point must have exp_dig 8, mant_dig 24 or exp_dig 11, mant_dig 53");
 	return made;
 }
 
@@ -255,22 +255,22 @@ FieldClass Types::enumeration(const Type &type, Scope &scope)
 	plain_int.name = "int";
 	FieldClass made = make(type.base ? *type.base : plain_int, scope);
 	if (made.kind != FieldClassKind::integer || made.labels)
-		throw Refusal(type.position, "the container of an enum must be an integer");
+		throw ParseError(type.position, "the container of an enum must be an integer");
 	if (type.labels.empty())
-		throw Refusal(type.position, "an enum has no labels");
+		throw ParseError(type.position, "an enum has no labels");
 	std::vector<Enumeration::Label> labels;
 	for (const auto &label : type.labels) {
 		if (!fits(label.first, label.is_first_negative, made) ||
 		    !fits(label.last, label.is_last_negative, made))
-			throw Refusal(label.position,
-				      "the label " + label.text +
-					  " is outside the range of its integer: " + std::to_string(made.size_bits) +
-					  " bits, " + (made.is_signed ? "signed" : "unsigned"));
+			throw ParseError(label.position,
+					 "the label " + label.text +
+					     " is outside the range of its integer: " + std::to_string(made.size_bits) +
+					     " bits, " + (made.is_signed ? "signed" : "unsigned"));
 		labels.push_back({label.first, label.last, label.text});
 	}
 	auto enumeration = std::make_shared<const Enumeration>(std::move(labels), made.is_signed);
 	if (!enumeration->ok())
-		throw Refusal(type.position, "an enum has a range that runs backwards, or too many that overlap");
+		throw ParseError(type.position, "an enum has a range that runs backwards, or too many that overlap");
 	made.labels = std::move(enumeration);
 	made.is_text = false;
 	return made;
@@ -289,18 +289,18 @@ FieldClass Types::compound(const Type &type, Scope &scope)
 		while (definition != type.definitions.end() && definition->position.is_before(declared.position))
 			define(*definition++, inner);
 		if (!names.insert(declared.name).second)
-			throw Refusal(declared.position, "the name " + declared.name + " appears twice in a " +
-							     (is_structure ? "struct" : "variant"));
+			throw ParseError(declared.position, "the name " + declared.name + " appears twice in a " +
+								(is_structure ? "struct" : "variant"));
 		made.members.push_back(
 		    {declared.name, make(*declared.type, inner, declared.dimensions), declared.position, {}});
 		if (is_structure)
 			made.align_bits = std::max(made.align_bits, made.members.back().type.align_bits);
 	}
 	if (!is_structure && made.members.empty())
-		throw Refusal(type.position, "a variant has no options");
+		throw ParseError(type.position, "a variant has no options");
 	made.finish();
 	if (made.fixed_bits > max_fixed_bits)
-		throw Refusal(type.position, "a struct is too large");
+		throw ParseError(type.position, "a struct is too large");
 	return made;
 }
 
@@ -319,18 +319,18 @@ FieldClass Types::tagged(const Type &type, const char *keyword, Scope &scope)
 		if (type.align_bits)
 			made.align_bits = std::max(made.align_bits, checked_align(type.position, type.align_bits));
 		if (!type.name.empty() && !scope.add(name, count_nodes(made, type.position)))
-			throw Refusal(type.position, "the type " + name + " is defined twice");
+			throw ParseError(type.position, "the type " + name + " is defined twice");
 	} else {
 		const FieldClass *found = scope.find(name);
 		if (!found)
-			throw Refusal(type.position, "the type " + name + " is not defined");
+			throw ParseError(type.position, "the type " + name + " is not defined");
 		made = count_nodes(*found, type.position);
 		if (type.align_bits)
 			made.align_bits = std::max(made.align_bits, checked_align(type.position, type.align_bits));
 	}
 	if (made.kind == FieldClassKind::variant && (type.has_body || !type.tag.empty())) {
 		if (made.reference && !made.reference->path.empty())
-			throw Refusal(type.position, "the variant already has a tag");
+			throw ParseError(type.position, "the variant already has a tag");
 		made.reference = std::make_shared<const Reference>(Reference{type.tag, type.position});
 	}
 	return made;
@@ -340,7 +340,7 @@ FieldClass Types::named(const Type &type, const Scope &scope)
 {
 	const FieldClass *found = scope.find(type.name);
 	if (!found)
-		throw Refusal(type.position, "the type " + type.name + " is not defined");
+		throw ParseError(type.position, "the type " + type.name + " is not defined");
 	return count_nodes(*found, type.position);
 }
 
@@ -376,7 +376,7 @@ FieldClass Types::array_of(FieldClass element, const tsdl::Dimension &dimension)
 	made.is_text = element.kind == FieldClassKind::integer && element.is_text;
 	made.base = element.base;
 	if (dimension.path.empty() && element.stride() != 0 && dimension.length > max_fixed_bits / element.stride())
-		throw Refusal(dimension.position, "an array is too large");
+		throw ParseError(dimension.position, "an array is too large");
 	made.element.push_back(std::move(element));
 	made.finish();
 	return made;
@@ -396,7 +396,7 @@ void Types::define(const tsdl::Definition &definition, Scope &scope)
 {
 	FieldClass made = make(*definition.type, scope, definition.dimensions);
 	if (!definition.name.empty() && !scope.add(definition.name, std::move(made)))
-		throw Refusal(definition.position, "the type " + definition.name + " is defined twice");
+		throw ParseError(definition.position, "the type " + definition.name + " is defined twice");
 }
 
 } // namespace monitor::trace

@@ -3,8 +3,8 @@
 //
 // The interpretation opens scopes, defines names in the order of the text, and makes the field classes of headers,
 // contexts and events. A field class is made anew for every use, as lengths and tags refer to different fields in
-// different places (references.h). Throws Refusal for input that makes no sense. Invariant: the result has FieldClass's
-// invariants, except for the slots, which references.h assigns.
+// different places (references.h). Throws ParseError for input that makes no sense. Invariant: the result has
+// FieldClass's invariants, except for the slots, which references.h assigns.
 #pragma once
 
 #include <cstdint>

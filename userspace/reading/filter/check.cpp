@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "value_source.h"
@@ -84,7 +84,7 @@ public:
 private:
 	[[noreturn]] void fail(std::size_t at, const std::string &sentence) const
 	{
-		throw Refusal("filter", text_, at, sentence);
+		throw ParseError("filter", text_, at, sentence);
 	}
 
 	// A name similar to a known one is more likely mistyped than new.

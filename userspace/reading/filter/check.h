@@ -18,7 +18,7 @@ namespace monitor::filter {
 // Warnings about names that no class has so far.
 using Doubts = std::vector<std::string>;
 
-// `text`: the source of the condition. Throws Refusal. With `doubts` the trace may have more classes later.
+// `text`: the source of the condition. Throws ParseError. With `doubts` the trace may have more classes later.
 void check(const Expression &condition, std::string_view text, const trace::Description &description,
 	   const KnownNames &known = {}, Doubts *doubts = nullptr);
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "base/text.h"
 #include "parser.h"
 #include "text_match.h"
@@ -34,14 +34,14 @@ Expression parse_condition(const char *subject, std::string_view untrusted_text,
 		Expression condition = parse(untrusted_text);
 		check_each(condition, check);
 		return condition;
-	} catch (const Refusal &refusal) { // of the subject's own expression
-		throw Refusal(subject, untrusted_text, refusal.position().offset, refusal.sentence());
+	} catch (const ParseError &error) { // of the subject's own expression
+		throw ParseError(subject, untrusted_text, error.position().offset, error.sentence());
 	}
 }
 
 void refuse(const Expression &part, const std::string &sentence)
 {
-	throw Refusal({1, 1, static_cast<std::uint32_t>(part.at)}, sentence);
+	throw ParseError({1, 1, static_cast<std::uint32_t>(part.at)}, sentence);
 }
 
 void check_constants(const Expression &comparison, bool is_text, const char *what,

@@ -14,7 +14,7 @@
 namespace monitor::filter {
 
 // `check` is called for each comparison, glob, set and `has`, whose first child is a name; it may refuse() a part of
-// it. Throws Refusal naming `subject`.
+// it. Throws ParseError naming `subject`.
 Expression parse_condition(const char *subject, std::string_view untrusted_text,
 			   const std::function<void(Expression &)> &check);
 [[noreturn]] void refuse(const Expression &part, const std::string &sentence);

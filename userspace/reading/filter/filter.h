@@ -29,7 +29,7 @@ namespace monitor::filter {
 class Filter {
 public:
 	// `time` counts from begin_time. The expression may also use `known`; then matches() needs a Knowledge. Throws
-	// Refusal. The description must outlive the filter. With `doubts`, names that the description lacks may be
+	// ParseError. The description must outlive the filter. With `doubts`, names that the description lacks may be
 	// those of later classes; warnings are added. For Evaluator::reader, values that an event lacks are derived
 	// from earlier events, such as the call that a sys_exit ends.
 	Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time,

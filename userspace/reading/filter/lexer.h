@@ -19,7 +19,7 @@ struct Token : monitor::Token {
 class Lexer : Scanner {
 public:
 	explicit Lexer(std::string_view untrusted_text) : Scanner(untrusted_text, "filter") {}
-	// Throws Refusal on input that is not part of the language.
+	// Throws ParseError on input that is not part of the language.
 	Token next();
 
 private:

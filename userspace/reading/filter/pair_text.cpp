@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/duration.h"
+#include "base/parse_error.h"
 #include "base/quoting.h"
-#include "base/refusal.h"
 #include "base/scanner.h"
 #include "base/suggestions.h"
 #include "base/text.h"
@@ -59,8 +59,8 @@ SecondCondition find_second(const std::string &condition)
 {
 	try {
 		parse(condition);
-	} catch (const Refusal &refusal) {
-		std::size_t at = std::min<std::size_t>(refusal.position().offset, condition.size());
+	} catch (const ParseError &error) {
+		std::size_t at = std::min<std::size_t>(error.position().offset, condition.size());
 		if (constexpr std::string_view negation = "not "; condition.compare(at, negation.size(), negation) == 0)
 			at += negation.size(); // part of `not followed by`
 		const auto *const end =
@@ -68,7 +68,7 @@ SecondCondition find_second(const std::string &condition)
 		const std::string word(condition.data() + at, end);
 		if (std::string similar = suggestions(word, {"then", "followed"}); !similar.empty())
 			return {at, word, std::move(similar)};
-		if (refusal.sentence().starts_with(no_operator))
+		if (error.sentence().starts_with(no_operator))
 			return {at, "", ""};
 	}
 	return {};
@@ -107,7 +107,7 @@ public:
 private:
 	[[noreturn]] void fail(std::size_t at, const std::string &sentence) const
 	{
-		throw Refusal(subject_, text_, at, sentence);
+		throw ParseError(subject_, text_, at, sentence);
 	}
 
 	// Two conditions need a pair's keyword between them.

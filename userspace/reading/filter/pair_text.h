@@ -32,7 +32,7 @@ struct PairText {
 	std::pair<std::string, std::string> one_key(const std::string &subject) const;
 };
 
-// Throws Refusal naming `subject` and the place in the text.
+// Throws ParseError naming `subject` and the place in the text.
 PairText parse_pair(std::string_view untrusted_text, const std::string &subject);
 // Whether the text is of two events.
 bool has_pair(std::string_view untrusted_text);

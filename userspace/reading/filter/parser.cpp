@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "base/text.h"
 #include "lexer.h"
 
@@ -123,7 +123,7 @@ public:
 private:
 	[[noreturn]] void fail(std::size_t at, const std::string &sentence) const
 	{
-		throw Refusal("filter", text_, at, sentence);
+		throw ParseError("filter", text_, at, sentence);
 	}
 
 	static std::string token_text(const Token &token)

@@ -14,7 +14,7 @@ namespace monitor::filter {
 // Start of the message that refuses a second condition after the first.
 inline constexpr std::string_view no_operator = "an operator is missing before ";
 
-// Returns a condition. Throws Refusal: bad syntax, overflow of a constant, too long or too deep.
+// Returns a condition. Throws ParseError: bad syntax, overflow of a constant, too long or too deep.
 Expression parse(std::string_view untrusted_text);
 
 } // namespace monitor::filter

@@ -341,8 +341,8 @@ Model parse_model(std::string_view untrusted_text, const std::string &name)
 		if (const std::size_t colon = line.find(':'); colon != std::string_view::npos)
 			model.about = trimmed(line.substr(colon + 1));
 		return model;
-	} catch (const Refusal &refusal) {
-		throw Error("{}, line {}: {}", name, refusal.position().line, refusal.sentence());
+	} catch (const ParseError &error) {
+		throw Error("{}, line {}: {}", name, error.position().line, error.sentence());
 	}
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "base/text.h"
 
 namespace monitor::states {
@@ -20,7 +20,7 @@ Classifier::Classifier(const Tree &tree, const trace::Description &description, 
 		try {
 			filters_.back() = std::make_unique<const filter::Filter>(node.condition, description,
 										 begin_time, known, doubts);
-		} catch (const Refusal &error) {
+		} catch (const ParseError &error) {
 			throw Error("{}, line {}: {}", readable(tree.name()), node.line, error.what());
 		}
 		uses_event_ = uses_event_ || filters_.back()->uses_event();

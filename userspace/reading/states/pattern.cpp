@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "base/scanner.h"
 #include "base/suggestions.h"
 #include "base/text.h"
@@ -41,7 +41,7 @@ public:
 private:
 	[[noreturn]] void fail(std::size_t at, const std::string &sentence) const
 	{
-		throw Refusal("match", text_, at, sentence);
+		throw ParseError("match", text_, at, sentence);
 	}
 	std::string shown() const { return readable(std::string_view(rest()).substr(0, 1)); }
 

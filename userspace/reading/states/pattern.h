@@ -32,7 +32,7 @@ struct Pattern {
 	bool is_nothing() const { return kind == Kind::sequence && children.empty(); }
 };
 
-// Throws Refusal.
+// Throws ParseError.
 Pattern parse_pattern(std::string_view untrusted_text, const Tree &tree);
 
 } // namespace monitor::states

@@ -60,7 +60,7 @@ private:
 	static void refuse_name(const Name &name, const char *sentence)
 	{
 		if (name)
-			throw Refusal(name.position, sentence);
+			throw ParseError(name.position, sentence);
 	}
 	static void check_roles(const Block &block, bool is_segment)
 	{
@@ -68,7 +68,7 @@ private:
 			for (const Name *name : {&block.begin, &block.end, &block.lost, &block.number})
 				refuse_name(*name, "only a segment can have `begin`, `finish`, `lost` and `number`");
 			if (block.content)
-				throw Refusal(block.content->amount.position, "only a segment can have `content`");
+				throw ParseError(block.content->amount.position, "only a segment can have `content`");
 		}
 	}
 
@@ -84,7 +84,7 @@ private:
 		made.constants = fields_.take_constants();
 		check_roles(*block, is_segment);
 		if (block->time)
-			throw Refusal(block->time->position, "only a record can have `time`; a segment has `begin`");
+			throw ParseError(block->time->position, "only a record can have `time`; a segment has `begin`");
 		if (!is_segment)
 			refuse_name(block->cpu, "only a segment or a record can have `cpu`");
 		if (block->length)
@@ -92,7 +92,7 @@ private:
 		if (!is_segment)
 			return;
 		if (!block->length)
-			throw Refusal(block->position, "a segment needs a length: add `length is ...`");
+			throw ParseError(block->position, "a segment needs a length: add `length is ...`");
 		if (block->content)
 			made.content = fields_.size(*block->content);
 		set_role(block->cpu, made.cpu);
@@ -111,7 +111,7 @@ private:
 			return 64;
 		const Known &known = fields_.find_integer(name);
 		if (known.item->field.is_signed)
-			throw Refusal(name.position, name.text + " is not an unsigned integer");
+			throw ParseError(name.position, name.text + " is not an unsigned integer");
 		slot = known.slot;
 		return known.item->field.bits;
 	}
@@ -123,9 +123,9 @@ private:
 	void add_pending(const Name &name, const Known &known, std::uint64_t &ticks, bool wraps)
 	{
 		if (known.unit.per_second == 0)
-			throw Refusal(name.position,
-				      name.text + " has no unit of time; add `in seconds`, `in nanoseconds` or `in "
-						  "ticks of N per second` after its type");
+			throw ParseError(name.position,
+					 name.text + " has no unit of time; add `in seconds`, `in nanoseconds` or `in "
+						     "ticks of N per second` after its type");
 		pending_ticks_.push_back({name.position, known.unit.per_second, &ticks, wraps});
 	}
 
@@ -141,7 +141,7 @@ private:
 		}
 		fields_.add(block.items, cls->payload);
 		if (cls->payload.members.empty())
-			throw Refusal(block.position, "the record has no fields");
+			throw ParseError(block.position, "the record has no fields");
 		cls->payload.finish();
 		check_roles(block, false);
 		form.constants = fields_.take_constants();
@@ -194,8 +194,9 @@ private:
 			const FieldClass &type = *open.back();
 			open.pop_back();
 			if (type.is_to_end)
-				throw Refusal(block.position, "a field goes to the end of the record, whose length is "
-							      "not given: add `length is ...`");
+				throw ParseError(block.position,
+						 "a field goes to the end of the record, whose length is "
+						 "not given: add `length is ...`");
 			for (const Member &member : type.members)
 				open.push_back(&member.type);
 			for (const FieldClass &element : type.element)
@@ -208,9 +209,9 @@ private:
 	{
 		const RecordSize made = fields_.size(length);
 		if (!made.has_part && made.bits({}) < fields_.min_bits())
-			throw Refusal(length.amount.position,
-				      "the fields of " + block + " take more than this, at least " +
-					  std::to_string((fields_.min_bits() + 7) / 8) + " bytes");
+			throw ParseError(length.amount.position,
+					 "the fields of " + block + " take more than this, at least " +
+					     std::to_string((fields_.min_bits() + 7) / 8) + " bytes");
 		return made;
 	}
 
@@ -221,9 +222,9 @@ private:
 		const auto end = layout_->forms.begin() + static_cast<std::ptrdiff_t>(number);
 		const auto earlier = magic_ ? end : std::find_if(layout_->forms.begin(), end, takes_all);
 		if (earlier != end)
-			throw Refusal(block.position,
-				      "record " + block.name + " never matches: record " + earlier->cls->name +
-					  " matches first; put this one first, or tell them apart with `when`");
+			throw ParseError(block.position,
+					 "record " + block.name + " never matches: record " + earlier->cls->name +
+					     " matches first; put this one first, or tell them apart with `when`");
 	}
 
 	void add_time(const Block &block, RecordForm &form)
@@ -235,24 +236,24 @@ private:
 		using Origin = Time::Origin;
 		if (time->wraps && (time->parts.size() > 1 || time->origin == Origin::before ||
 				    time->origin == Origin::segment || time->may_step_back))
-			throw Refusal(time->position,
-				      "a time that wraps must be one field and a point in time, and not step back");
+			throw ParseError(time->position,
+					 "a time that wraps must be one field and a point in time, and not step back");
 		form.time.how = time->wraps                       ? How::wrapped
 				: time->origin == Origin::segment ? How::segment
 				: time->origin == Origin::before  ? How::before
 								  : How::point;
 		if (form.time.how == How::segment && (!model_.segment || !model_.segment->begin))
-			throw Refusal(time->position,
-				      "the segment's begin is not described: add `begin is FIELD` there");
+			throw ParseError(time->position,
+					 "the segment's begin is not described: add `begin is FIELD` there");
 		form.time.may_step_back = time->may_step_back;
 		form.time.parts.reserve(time->parts.size());
 		for (const Name &name : time->parts) {
 			const Known &known = fields_.find(name);
 			const Field &field = known.item->field;
 			if (field.type != Field::Type::integer && field.type != Field::Type::real)
-				throw Refusal(name.position, name.text + " is not a number");
+				throw ParseError(name.position, name.text + " is not a number");
 			if (time->wraps && (field.type == Field::Type::real || field.is_signed))
-				throw Refusal(name.position, "a time that wraps must be an unsigned integer");
+				throw ParseError(name.position, "a time that wraps must be an unsigned integer");
 			form.time.parts.push_back({fields_.part(known), 1});
 			add_pending(name, known, form.time.parts.back().ticks, time->wraps);
 		}
@@ -277,8 +278,9 @@ private:
 	static void check_bytes(const Known &edge, std::uint64_t size_bits, const Known &checksum)
 	{
 		if (edge.is_fixed && (edge.at_bits + size_bits) % 8 != 0)
-			throw Refusal(checksum.item->position, "a checksum covers whole bytes; what " + checksum.name +
-								   " covers begins or ends within a byte");
+			throw ParseError(checksum.item->position, "a checksum covers whole bytes; what " +
+								      checksum.name +
+								      " covers begins or ends within a byte");
 	}
 
 	void add_checksums(const EventClass &cls, RecordForm &form)
@@ -297,11 +299,12 @@ private:
 			if (!made.is_of_all) {
 				const Known &first = fields_.find(field.first), &last = fields_.find(field.last);
 				if (!first.is_record || !last.is_record || last.path < first.path)
-					throw Refusal(field.first.position,
-						      "a checksum covers fields of its own record, from an earlier one "
-						      "to a later one");
+					throw ParseError(
+					    field.first.position,
+					    "a checksum covers fields of its own record, from an earlier one "
+					    "to a later one");
 				if (!(known.path < first.path) && !(last.path < known.path))
-					throw Refusal(field.first.position, "a checksum cannot cover itself");
+					throw ParseError(field.first.position, "a checksum cannot cover itself");
 				made.first = field_of(first, cls);
 				made.last = field_of(last, cls);
 			}
@@ -322,8 +325,8 @@ private:
 			names.push_back(placed.item->name);
 		for (const auto &[name, unit] : magic_->units)
 			if (std::ranges::find(names, name.text) == names.end())
-				throw Refusal(name.position,
-					      "there is no field " + name.text + did_you_mean(name.text, names));
+				throw ParseError(name.position,
+						 "there is no field " + name.text + did_you_mean(name.text, names));
 	}
 
 	// The clock's tick is the finest unit used.
@@ -338,10 +341,10 @@ private:
 			clock.frequency_hz = finest;
 		for (const PendingTicks &pending : pending_ticks_) {
 			if (finest % pending.per_second != 0 || (pending.wraps && finest != pending.per_second))
-				throw Refusal(pending.position, "this unit does not fit the finest one, of " +
-								    std::to_string(finest) +
-								    " per second: the finest must be a multiple of it, "
-								    "or the same if the time wraps");
+				throw ParseError(pending.position,
+						 "this unit does not fit the finest one, of " + std::to_string(finest) +
+						     " per second: the finest must be a multiple of it, "
+						     "or the same if the time wraps");
 			*pending.ticks = finest / pending.per_second;
 		}
 		made_->clocks = {clock};

@@ -16,7 +16,8 @@ struct Compiled {
 	std::vector<Placed> placed; // the positions of the model's lines
 };
 
-// `magic` is the variant to compile, one of the model's, or nullptr. The model must outlive `placed`. Throws Refusal.
+// `magic` is the variant to compile, one of the model's, or nullptr. The model must outlive `placed`. Throws
+// ParseError.
 Compiled compile(const Model &model, const Magic *magic, std::uint32_t first_index = 0);
 
 } // namespace monitor::trace::tdl

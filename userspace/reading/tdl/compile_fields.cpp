@@ -119,7 +119,7 @@ void FieldCompiler::add_item(const Item &item, FieldClass &structure)
 	}
 	case Item::Kind::filler_to: {
 		if (group_depth_ > 0)
-			throw Refusal(
+			throw ParseError(
 			    item.position,
 			    "a filler to a multiple counts from the start of the record; it cannot be in a group");
 		FieldClass type;
@@ -154,7 +154,7 @@ void FieldCompiler::add_when(const Item &item, FieldClass &structure)
 void FieldCompiler::add_group(const Item &item, FieldClass &structure)
 {
 	if (item.items.empty())
-		throw Refusal(item.position, "the group has no fields");
+		throw ParseError(item.position, "the group has no fields");
 	if (fixed_ && at_bits_ % byte_bits != 0)
 		at_bits_ = aligned(at_bits_, byte_bits);
 	FieldClass group;
@@ -190,9 +190,9 @@ void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &struct
 		to_end_whens_ = whens_;
 	}
 	if (!item.name.empty() && !used_names_.insert(prefix_ + item.name).second)
-		throw Refusal(item.position, "a field of this block is already called " + item.name);
+		throw ParseError(item.position, "a field of this block is already called " + item.name);
 	if (++fields_ > max_fields)
-		throw Refusal(
+		throw ParseError(
 		    item.position,
 		    "the description has more than 100,000 fields, those of `every record` counted in each record");
 	type.finish();
@@ -264,14 +264,14 @@ FieldClass FieldCompiler::repeated(const Field &field, FieldClass element)
 	made.align_bits = element.align_bits;
 	element.finish();
 	if (element.is_fixed && element.fixed_bits == 0)
-		throw Refusal(field.amount.position, "the repeated part takes no bytes");
+		throw ParseError(field.amount.position, "the repeated part takes no bytes");
 	if (field.extent == Field::Extent::to_end) {
 		made.is_to_end = true;
 	} else if (!field.amount.field) {
 		made.kind = FieldClassKind::array;
 		made.length = static_cast<std::uint64_t>(field.amount.plus);
 		if (element.is_fixed && made.length > max_bits / element.stride())
-			throw Refusal(field.amount.position, "the repeated part takes more than 2^30 bytes");
+			throw ParseError(field.amount.position, "the repeated part takes more than 2^30 bytes");
 	} else {
 		made.slot = find_integer(field.amount.field).slot;
 		made.times = field.amount.times;
@@ -294,13 +294,14 @@ FieldClass FieldCompiler::type_of(const Item &item)
 		if (needs_slot(item))
 			made.slot = new_slot();
 		if (field.always && (!whens_.empty() || repeated_depth_ > 0))
-			throw Refusal(item.position,
-				      "only a field that every record has exactly once can have a fixed value");
+			throw ParseError(item.position,
+					 "only a field that every record has exactly once can have a fixed value");
 		if (field.always) {
 			const bool fits = field.is_signed ? sign_extended(*field.always, field.bits) == *field.always
 							  : field.bits == 64 || *field.always >> field.bits == 0;
 			if (!fits)
-				throw Refusal(item.position, "the number after `always` does not fit into the field");
+				throw ParseError(item.position,
+						 "the number after `always` does not fit into the field");
 			constants_.push_back({item.name, made.slot, *field.always, field.is_signed, field.base});
 		}
 		break;
@@ -338,7 +339,7 @@ void FieldCompiler::check_clauses(const Item &item) const
 	const bool is_integer = field.type == Field::Type::integer;
 	const auto refuse = [&](bool is_wrong, const std::string &sentence) {
 		if (is_wrong)
-			throw Refusal(item.position, sentence);
+			throw ParseError(item.position, sentence);
 	};
 	refuse(field.always && !is_integer, "only an integer can be `always` a number");
 	refuse(field.checksum != Checksum::none && (!is_integer || field.is_signed || !is_record_),
@@ -361,10 +362,11 @@ void FieldCompiler::check_not_after_end(const Item &item) const
 {
 	if (to_end_ && item.kind != Item::Kind::filler_to &&
 	    std::ranges::mismatch(to_end_whens_, whens_).in1 == to_end_whens_.end())
-		throw Refusal(item.position,
-			      "nothing can follow here, as " + to_end_->name + " of line " +
-				  std::to_string(to_end_->position.line) +
-				  " goes to the end of the record; give it a size, as in `text of SIZE minus 4 bytes`");
+		throw ParseError(
+		    item.position,
+		    "nothing can follow here, as " + to_end_->name + " of line " +
+			std::to_string(to_end_->position.line) +
+			" goes to the end of the record; give it a size, as in `text of SIZE minus 4 bytes`");
 }
 
 Unit FieldCompiler::unit_of(const Item &item) const
@@ -387,23 +389,23 @@ const FieldCompiler::Known &FieldCompiler::find(const Name &name) const
 		if (known->name != name.text)
 			continue;
 		if (std::ranges::mismatch(known->whens, whens_).in1 != known->whens.end())
-			throw Refusal(name.position,
-				      name.text +
-					  " is not in every record; what depends on it must be in the same `when`");
+			throw ParseError(name.position,
+					 name.text +
+					     " is not in every record; what depends on it must be in the same `when`");
 		return *known;
 	}
 	std::vector<std::string> names;
 	for (const Known &known : known_)
 		names.push_back(known.name);
-	throw Refusal(name.position,
-		      "there is no field " + name.text + " before this" + did_you_mean(name.text, names));
+	throw ParseError(name.position,
+			 "there is no field " + name.text + " before this" + did_you_mean(name.text, names));
 }
 
 const FieldCompiler::Known &FieldCompiler::find_integer(const Name &name) const
 {
 	const Known &known = find(name);
 	if (known.item->field.type != Field::Type::integer)
-		throw Refusal(name.position, name.text + " is not an integer");
+		throw ParseError(name.position, name.text + " is not an integer");
 	return known;
 }
 
@@ -423,7 +425,7 @@ RecordPart FieldCompiler::early_part(const Name &name) const
 {
 	const Known &known = find_integer(name);
 	if (known.is_record && (!known.is_fixed || known.at_bits > 1u << 20))
-		throw Refusal(
+		throw ParseError(
 		    name.position,
 		    name.text + " must come before all fields of variable size: how the record is read depends on it");
 	return part(known);
@@ -438,7 +440,7 @@ ValueTest FieldCompiler::test(const Condition &condition, const Known &known) co
 	ValueTest made;
 	for (const Constant &constant : condition.values) {
 		if (constant.is_negative && !field.is_signed)
-			throw Refusal(constant.name.position, condition.field.text + " is never negative");
+			throw ParseError(constant.name.position, condition.field.text + " is never negative");
 		made.values.push_back(names_.values(constant, names));
 	}
 	LabelRange &first = made.values.front();
@@ -481,7 +483,7 @@ RecordSize FieldCompiler::size(const Size &size) const
 	made.times = size.amount.times * unit;
 	made.plus = size.amount.plus * static_cast<std::int64_t>(unit);
 	if (!made.has_part && (made.plus <= 0 || made.plus % 8 != 0))
-		throw Refusal(size.amount.position, "a length must be a whole number of bytes, at least 1");
+		throw ParseError(size.amount.position, "a length must be a whole number of bytes, at least 1");
 	return made;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compiles the fields of blocks one after the other: from the model to field classes, with the position of each.
 // One per description. Blocks are entered from the file's header inwards; later fields of a block, and later blocks,
-// can refer to a field by its name. Throws Refusal. Invariant: a reference is only evaluated if its field is in the
+// can refer to a field by its name. Throws ParseError. Invariant: a reference is only evaluated if its field is in the
 // same record, so that the slot has this record's value.
 #pragma once
 

@@ -43,9 +43,9 @@ std::uint32_t FieldParser::scalar_bits(bool is_real)
 	else if (!take_words({"bits"}) && !take_words({"bit"}))
 		fail("`bits` or `bytes`", {"bits", "bytes"});
 	if (bits < 1 || bits > 64)
-		throw Refusal(where.position, "a number must have 1 to 64 bits");
+		throw ParseError(where.position, "a number must have 1 to 64 bits");
 	if (is_real && bits != 32 && bits != 64)
-		throw Refusal(where.position, "a real number must have 32 or 64 bits");
+		throw ParseError(where.position, "a real number must have 32 or 64 bits");
 	return static_cast<std::uint32_t>(bits);
 }
 
@@ -118,7 +118,7 @@ Amount FieldParser::amount()
 		made.times = 0;
 		made.plus = static_cast<std::int64_t>(number("a non-negative number"));
 		if (made.plus < 0 || static_cast<std::uint64_t>(made.plus) > max_amount)
-			throw Refusal(made.position, "more than 2^30 is not supported");
+			throw ParseError(made.position, "more than 2^30 is not supported");
 		return made;
 	}
 	made.field = name("a number or the name of a field");
@@ -126,7 +126,7 @@ Amount FieldParser::amount()
 		const TextPosition where = peek().position;
 		const std::uint64_t value = number("a non-negative number");
 		if (value > max_amount)
-			throw Refusal(where, "more than 2^30 is not supported");
+			throw ParseError(where, "more than 2^30 is not supported");
 		return value;
 	};
 	if (peek(1).kind == Token::Kind::number && take_words({"times"})) // false: a group's repetition
@@ -142,7 +142,7 @@ Amount FieldParser::positive_amount()
 {
 	Amount made = amount();
 	if (!made.field && made.plus == 0)
-		throw Refusal(made.position, "an amount of 0 describes nothing; remove the line");
+		throw ParseError(made.position, "an amount of 0 describes nothing; remove the line");
 	return made;
 }
 
@@ -193,8 +193,8 @@ void FieldParser::clause(Field &field)
 			fail("hexadecimal, decimal, octal, binary or dotted decimal",
 			     {"hexadecimal", "decimal", "octal", "binary", "dotted"});
 		if (field.type != Field::Type::integer || field.is_signed || field.bits != 32)
-			throw Refusal(where,
-				      "only an unsigned number of 32 bits, an address, is shown as dotted decimal");
+			throw ParseError(where,
+					 "only an unsigned number of 32 bits, an address, is shown as dotted decimal");
 		field.base = dotted_base;
 	} else if (take_words({"named"})) {
 		field.names = name("the name of a `names` block");
@@ -244,12 +244,12 @@ Item FieldParser::filler()
 		item.multiple_bytes = positive("a number of bytes");
 		expect_words({"bytes"});
 		if (item.multiple_bytes > 4096 || (item.multiple_bytes & (item.multiple_bytes - 1)))
-			throw Refusal(where, "a filler must go to a multiple of 1, 2, 4, 8 ... or 4096 bytes");
+			throw ParseError(where, "a filler must go to a multiple of 1, 2, 4, 8 ... or 4096 bytes");
 	} else if (take_words({"of"})) {
 		item.field.amount = amount();
 		if (take_words({"bits"}) || take_words({"bit"})) {
 			if (item.field.amount.field || item.field.amount.plus < 1 || item.field.amount.plus > 64)
-				throw Refusal(where, "a filler of bits must have 1 to 64");
+				throw ParseError(where, "a filler of bits must have 1 to 64");
 			item.field.bits = static_cast<std::uint32_t>(item.field.amount.plus);
 		} else {
 			item.field.type = Field::Type::block;

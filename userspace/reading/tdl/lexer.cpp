@@ -112,7 +112,7 @@ private:
 std::vector<Token> tokens_of(std::string_view untrusted_text)
 {
 	if (untrusted_text.size() > max_text_bytes)
-		throw Refusal({}, "the description is larger than 1 MiB");
+		throw ParseError({}, "the description is larger than 1 MiB");
 	return Lexer(untrusted_text).all();
 }
 

@@ -21,7 +21,7 @@ struct Token : monitor::Token {
 
 inline constexpr std::size_t max_text_bytes = 1u << 20, max_name_bytes = 255, max_string_bytes = 4096;
 
-// Throws Refusal.
+// Throws ParseError.
 std::vector<Token> tokens_of(std::string_view untrusted_text);
 
 } // namespace monitor::trace::tdl

@@ -53,7 +53,7 @@ const Names &NameTables::find(const Name &name) const
 			return names;
 		known.push_back(names.name);
 	}
-	throw Refusal(name.position, "there is no block `names " + name.text + "`" + did_you_mean(name.text, known));
+	throw ParseError(name.position, "there is no block `names " + name.text + "`" + did_you_mean(name.text, known));
 }
 
 std::shared_ptr<const Enumeration> NameTables::labels(const Name &name, bool is_signed, std::uint32_t size_bits)
@@ -65,10 +65,10 @@ std::shared_ptr<const Enumeration> NameTables::labels(const Name &name, bool is_
 		if ((label.is_negative && !is_signed) ||
 		    !fits(names.is_flags() ? last : label.first, is_signed && !names.is_flags(), size_bits) ||
 		    !fits(last, is_signed && !names.is_flags(), size_bits))
-			throw Refusal(label.position, label.text + " does not fit into the " +
-							  std::to_string(size_bits) +
-							  " bits of a field with these names (line " +
-							  std::to_string(name.position.line) + ")");
+			throw ParseError(label.position, label.text + " does not fit into the " +
+							     std::to_string(size_bits) +
+							     " bits of a field with these names (line " +
+							     std::to_string(name.position.line) + ")");
 		labels.push_back({label.first, label.last, label.text});
 	}
 	auto &made = made_[{&names, is_signed}];
@@ -76,18 +76,18 @@ std::shared_ptr<const Enumeration> NameTables::labels(const Name &name, bool is_
 		return made;
 	if (names.is_flags()) {
 		if (names.labels.size() > max_flags)
-			throw Refusal(names.labels[max_flags].position,
-				      "at most 12 bits of a field can have names; describe it as two fields");
+			throw ParseError(names.labels[max_flags].position,
+					 "at most 12 bits of a field can have names; describe it as two fields");
 		combined_bytes_ += bytes_of_combinations(names);
 		if (combined_bytes_ > max_combined_bytes)
-			throw Refusal(
+			throw ParseError(
 			    names.position,
 			    "the names of all combinations of bits take more than 32 MiB; give the bits shorter names");
 		labels = combinations(names);
 	}
 	made = std::make_shared<const Enumeration>(std::move(labels), is_signed);
 	if (!made->ok())
-		throw Refusal(names.position, "the numbers of a name run backwards, or too many names overlap");
+		throw ParseError(names.position, "the numbers of a name run backwards, or too many names overlap");
 	return made;
 }
 
@@ -104,7 +104,7 @@ LabelRange NameTables::values(const Constant &constant, const Names *names) cons
 							 : LabelRange{label.first, label.last};
 			known.push_back(label.text);
 		}
-	throw Refusal(
+	throw ParseError(
 	    constant.name.position,
 	    names ? "the field has no value called " + constant.name.text + did_you_mean(constant.name.text, known)
 		  : "the values of this field have no names; add `named NAMES` after its type, or give a number");

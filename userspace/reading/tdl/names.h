@@ -20,7 +20,7 @@ class NameTables {
 public:
 	explicit NameTables(const Model &model) : model_(model) {}
 
-	// Throws Refusal: there is no such block, or a value does not fit.
+	// Throws ParseError: there is no such block, or a value does not fit.
 	std::shared_ptr<const Enumeration> labels(const Name &names, bool is_signed, std::uint32_t size_bits);
 	const Names &find(const Name &name) const;
 	// The values of a constant: a number, or the range of a name.

@@ -34,7 +34,7 @@ private:
 	void count(std::size_t limit)
 	{
 		if (++items_ > limit)
-			throw Refusal(peek().position, "a description has at most 10000 lines of fields and names");
+			throw ParseError(peek().position, "a description has at most 10000 lines of fields and names");
 	}
 
 	void top_level()
@@ -43,8 +43,8 @@ private:
 		std::optional<bool> big_endian;
 		if (take_byte_order(big_endian)) {
 			if (has_byte_order_)
-				throw Refusal(where, "the byte order of all fields appears twice; that of one field "
-						     "comes after its type");
+				throw ParseError(where, "the byte order of all fields appears twice; that of one field "
+							"comes after its type");
 			has_byte_order_ = true;
 			model_.big_endian = *big_endian;
 			expect_line_end();
@@ -74,7 +74,7 @@ private:
 	void header(std::optional<Block> &block, TextPosition where)
 	{
 		if (block)
-			throw Refusal(where, "this block appears twice");
+			throw ParseError(where, "this block appears twice");
 		block.emplace();
 		block->position = where;
 		expect_line_end();
@@ -93,7 +93,7 @@ private:
 		items(block, block.items, 0, "record " + block.name + line(where));
 		for (const Block &other : model_.records)
 			if (other.name == block.name)
-				throw Refusal(where, "two records are called " + block.name);
+				throw ParseError(where, "two records are called " + block.name);
 		count(max_items);
 		model_.records.push_back(std::move(block));
 	}
@@ -125,7 +125,7 @@ private:
 				into.push_back(filler());
 			} else if (peek().is("when") || peek().is("group")) {
 				if (depth == max_depth)
-					throw Refusal(peek().position, "blocks are nested too deeply");
+					throw ParseError(peek().position, "blocks are nested too deeply");
 				const std::string inner = peek().text + line(peek().position);
 				into.push_back(peek().is("when") ? when() : group());
 				items(block, into.back().items, depth + 1, inner);
@@ -219,7 +219,7 @@ private:
 		expect_words({"is"});
 		const auto refuse_second = [&](bool is_set) {
 			if (is_set)
-				throw Refusal(what.position, "this appears twice");
+				throw ParseError(what.position, "this appears twice");
 		};
 		const auto set_field = [&](Name &into) {
 			refuse_second(static_cast<bool>(into));
@@ -244,8 +244,9 @@ private:
 		} else if (what.is("number")) {
 			set_field(block.number);
 		} else {
-			throw Refusal(what.position, "unknown statement: a block can have length, content, time, cpu, "
-						     "begin, finish, lost and number; a field needs a type");
+			throw ParseError(what.position,
+					 "unknown statement: a block can have length, content, time, cpu, "
+					 "begin, finish, lost and number; a field needs a type");
 		}
 	}
 
@@ -263,7 +264,7 @@ private:
 			const TextPosition where = peek().position;
 			made.multiple_bytes = positive("a number of bytes");
 			if (made.multiple_bytes > 1u << 20)
-				throw Refusal(where, "a length can be rounded up to at most 2^20 bytes");
+				throw ParseError(where, "a length can be rounded up to at most 2^20 bytes");
 			expect_words({"bytes"});
 		}
 		expect_line_end();
@@ -328,7 +329,7 @@ private:
 		if (take_words({"at", "byte"}))
 			made.at_byte = number("the number of bytes before it");
 		if (made.at_byte > 1u << 20)
-			throw Refusal(where, "a magic must be within the first 2^20 bytes");
+			throw ParseError(where, "a magic must be within the first 2^20 bytes");
 		if (take_words({"means"}))
 			while (!at_line_end()) {
 				if (take_byte_order(made.big_endian))
@@ -339,7 +340,7 @@ private:
 			}
 		expect_line_end();
 		if (model_.magics.size() == 100)
-			throw Refusal(where, "a description has at most 100 magics");
+			throw ParseError(where, "a description has at most 100 magics");
 		model_.magics.push_back(std::move(made));
 	}
 
@@ -356,16 +357,16 @@ private:
 			count(max_items);
 			made.labels.push_back(label());
 			if (made.labels.back().is_bit != made.labels.front().is_bit)
-				throw Refusal(made.labels.back().position,
-					      "a block must name either values only or bits only");
+				throw ParseError(made.labels.back().position,
+						 "a block must name either values only or bits only");
 		}
 		expect_line_end();
 		if (made.labels.empty())
-			throw Refusal(where, "there are no names in this block");
+			throw ParseError(where, "there are no names in this block");
 		check_overlap(made);
 		for (const Names &other : model_.names)
 			if (other.name == made.name)
-				throw Refusal(where, "two blocks of names are called " + made.name);
+				throw ParseError(where, "two blocks of names are called " + made.name);
 		model_.names.push_back(std::move(made));
 	}
 
@@ -383,9 +384,9 @@ private:
 			const Label &a = *sorted[i - 1], &b = *sorted[i];
 			const auto [earlier, later] = std::minmax(a.position.line, b.position.line);
 			if (b.first + bias <= a.last + bias)
-				throw Refusal(a.position.line == later ? a.position : b.position,
-					      "a number has two names, the other one on line " +
-						  std::to_string(earlier) + "; remove one of them");
+				throw ParseError(a.position.line == later ? a.position : b.position,
+						 "a number has two names, the other one on line " +
+						     std::to_string(earlier) + "; remove one of them");
 		}
 	}
 

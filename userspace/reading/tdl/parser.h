@@ -15,7 +15,7 @@ namespace monitor::trace::tdl {
 inline constexpr unsigned max_depth = 16;
 inline constexpr std::size_t max_items = 10'000;
 
-// Throws Refusal.
+// Throws ParseError.
 Model parse(std::string_view untrusted_text);
 
 } // namespace monitor::trace::tdl

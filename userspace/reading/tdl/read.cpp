@@ -62,8 +62,8 @@ bool read_text(std::string_view untrusted_text, Model &model, std::string &why)
 		for (const Magic &magic : model.magics)
 			compile(model, &magic);
 		return true;
-	} catch (const Refusal &refusal) {
-		why = refusal.position().in_numbers() + ": " + refusal.what();
+	} catch (const ParseError &error) {
+		why = error.position().in_numbers() + ": " + error.what();
 		return false;
 	}
 }

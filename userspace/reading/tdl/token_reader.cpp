@@ -67,7 +67,7 @@ void TokenReader::fail(const std::string &what, const std::vector<std::string> &
 	const Token &token = peek();
 	const std::string found = at_line_end() ? "the end of the line" : readable(token.text);
 	const std::string hint = token.kind == Token::Kind::word ? did_you_mean(token.text, known) : "";
-	throw Refusal(token.position, "expected " + what + " here, not " + found + hint);
+	throw ParseError(token.position, "expected " + what + " here, not " + found + hint);
 }
 
 } // namespace monitor::trace::tdl

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/refusal.h"
+#include "base/parse_error.h"
 #include "selection.h"
 
 namespace monitor::pmu {
@@ -31,7 +31,7 @@ struct Formula {
 // Whether a word is an event by itself. `a/b/` is b of the PMU a if a is not an event.
 using IsEvent = std::function<bool(const std::string &)>;
 
-// Throws Refusal.
+// Throws ParseError.
 Formula parse_formula(const std::string &text, const IsEvent &is_event);
 
 // Whether `text` ends within a PMU's terms, so that a comma after it does not end the formula: "x=cpu/event=0xc0".

@@ -81,7 +81,7 @@ private:
 			const std::string formula = trimmed(line.substr(equals + 1));
 			begin = line_.plus(std::min(line.find_first_not_of(" \t", equals + 1), line.size()));
 			lines.push_back({name, parse_formula(formula, is_event), begin});
-		} catch (const Refusal &error) {
+		} catch (const ParseError &error) {
 			fail(begin.plus(error.position().offset), error.what());
 		}
 	}

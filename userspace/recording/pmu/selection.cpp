@@ -61,7 +61,7 @@ private:
 		try {
 			const Formula formula = parse_formula(item.substr(equals + 1), is_event);
 			sets_.add(measure(name, formula, machine_));
-		} catch (const Refusal &error) {
+		} catch (const ParseError &error) {
 			throw Error("-m {}: column {}: {}", item, equals + 1 + error.position().column, error.what());
 		} catch (const Error &error) {
 			throw Error("-m {}: {}", item, error.what());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "refusal.h"
+#include "parse_error.h"
 
 #include <algorithm>
 
@@ -52,11 +52,11 @@ std::string with_caret(std::string_view text, std::size_t at)
 
 } // namespace
 
-Refusal::Refusal(const std::string &subject, std::string_view untrusted_text, std::size_t at,
-		 const std::string &sentence)
-    : Refusal(position_in_line(untrusted_text, at), sentence,
-	      subject + ", column " + std::to_string(position_in_line(untrusted_text, at).column) + ": " + sentence +
-		  '\n' + with_caret(untrusted_text, at))
+ParseError::ParseError(const std::string &subject, std::string_view untrusted_text, std::size_t at,
+		       const std::string &sentence)
+    : ParseError(position_in_line(untrusted_text, at), sentence,
+		 subject + ", column " + std::to_string(position_in_line(untrusted_text, at).column) + ": " + sentence +
+		     '\n' + with_caret(untrusted_text, at))
 {
 }
 

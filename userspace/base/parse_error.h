@@ -31,20 +31,20 @@ struct TextPosition {
 	std::string in_numbers() const { return std::to_string(line) + ':' + std::to_string(column); }
 };
 
-class Refusal : public Error {
+class ParseError : public Error {
 public:
 	// what() is the message.
-	Refusal(TextPosition position, const std::string &sentence) : Refusal(position, sentence, sentence) {}
+	ParseError(TextPosition position, const std::string &sentence) : ParseError(position, sentence, sentence) {}
 	// For a text of one line, which what() shows with a caret below the byte `at`: "SUBJECT, column C: SENTENCE",
 	// then two lines without control characters. This column is a character.
-	Refusal(const std::string &subject, std::string_view untrusted_text, std::size_t at,
-		const std::string &sentence);
+	ParseError(const std::string &subject, std::string_view untrusted_text, std::size_t at,
+		   const std::string &sentence);
 
 	TextPosition position() const { return position_; }
 	const std::string &sentence() const { return sentence_; }
 
 private:
-	Refusal(TextPosition position, const std::string &sentence, const std::string &message)
+	ParseError(TextPosition position, const std::string &sentence, const std::string &message)
 	    : Error(message), position_(position), sentence_(sentence)
 	{
 	}
