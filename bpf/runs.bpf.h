@@ -41,7 +41,7 @@ INLINE struct edc_cpu *found(void)
 	return cpu;
 }
 
-INLINE void entered(struct edc_cpu *cpu, const struct task_struct *task)
+INLINE void note_entry(struct edc_cpu *cpu, const struct task_struct *task)
 {
 	__u32 pid = (__u32)task->pid;
 
@@ -53,7 +53,7 @@ INLINE void entered(struct edc_cpu *cpu, const struct task_struct *task)
 }
 
 /* At the exit of a system call: whether it may have had no entry event. */
-INLINE bool left(struct edc_cpu *cpu, const struct task_struct *task)
+INLINE bool note_exit(struct edc_cpu *cpu, const struct task_struct *task)
 {
 	__u32 pid = (__u32)task->pid, runs;
 

@@ -39,7 +39,7 @@ static void on_enter(void *data, struct pt_regs *regs, long number)
 }
 
 /* At the exit of a system call: whether it may have had no entry event (refused by seccomp or a tracer). */
-static bool left(void)
+static bool note_exit(void)
 {
 	u32 pid = current->pid, before = edc_runs(pid);
 
@@ -54,7 +54,7 @@ static void on_exit(void *data, struct pt_regs *regs, long result)
 {
 	struct edc_call call;
 
-	if (!left() && result == (s16)result) {
+	if (!note_exit() && result == (s16)result) {
 		post_sys_exit((s16)result);
 		return;
 	}

@@ -26,7 +26,7 @@
 #define MAX_BLOCKS 256
 
 LIST_HEAD(edc_user_areas);
-static u32 numbers;
+static u32 last_number;
 
 static void free_memory(struct edc_area *area)
 {
@@ -132,7 +132,7 @@ void edc_area_put(struct edc_area *area)
 void edc_area_list(struct edc_area *area)
 {
 	do
-		area->number = ++numbers & (U32_MAX >> 5);
+		area->number = ++last_number & (U32_MAX >> 5);
 	while (edc_area_by_number(area->number));
 	kref_get(&area->refs);
 	list_add_tail(&area->node, &edc_user_areas);

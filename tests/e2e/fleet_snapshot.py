@@ -179,7 +179,7 @@ def not_possible():
 		e2e.expect(all(row["state"] == "refused" and "no run of this name" in row["reason"] for row in rows.values()), rows)
 		fleet.run("record", "--run", "y", "--hosts", "h1", "--user-only")
 		rows = fleet.rows("snapshot", "--hosts", "h1", "--run", "y", exit_code=1)
-		e2e.expect("no flight recorder" in rows["h1"]["reason"], rows)
+		e2e.expect("not a flight recorder" in rows["h1"]["reason"], rows)
 		done = fleet.run("record", "--snapshot-all", exit_code=125)
 		e2e.expect("add --flight" in done.stderr, done.stderr)
 		done = fleet.run("snapshot", "--run", "y", "--why", "a\nb", exit_code=125)

@@ -84,7 +84,7 @@ def refusals(directory, memory):
 	file.write_text(json.dumps(recording))
 	refused(lossy, "did not end")
 	file.unlink()
-	refused(lossy, "no recording of monitor's")
+	refused(lossy, "not a recording of monitor's")
 	for sentence, *words in (("is not a rate", "--disk", "fast"), ("is not a size", "--buffer", "lots"), ("at least", "--buffer", "4K"),
 	                         ("of CPUs 0 to", "--pin", 4000)):
 		done = e2e.run(e2e.reader, "plan", directory, *words, exit_code=1)

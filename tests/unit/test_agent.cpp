@@ -201,7 +201,7 @@ TEST_CASE("agent: what is not on the allow-list cannot be asked for")
 	CHECK(words_of({{"trigger", {"runs == 1 and signal_x == 2 => mark"}}}).refusal == "");
 	CHECK_THAT(words_of({{"trigger", std::vector<std::string>(17, "a => mark")}}).refusal,
 		   Contains("more than 16"));
-	CHECK_THAT(words_of({{"trigger", "a => mark"}}).refusal, Contains("no list"));
+	CHECK_THAT(words_of({{"trigger", "a => mark"}}).refusal, Contains("not a list"));
 	CHECK_THAT(words_of({}, true).refusal, Contains("add --user-only"));
 	Allowed few;
 	few.options = {"events"};

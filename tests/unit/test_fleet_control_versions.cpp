@@ -168,12 +168,12 @@ TEST_CASE("fleet versions: an answer of a later version says nothing to an older
 	REQUIRE(decode_answer(answer, read, why));
 	answer[version_at] = std::byte{2};
 	CHECK_FALSE(decode_answer(answer, read, why));
-	CHECK(why == "it is no answer of this version");
+	CHECK(why == "it is not an answer of this version");
 	std::vector<std::byte> question = encode_clock_question({{true, 1'000'000'000, {}}, 9, false, {}});
 	question[3] = std::byte{'2'}; // MFQ2
 	ClockQuestion asked;
 	CHECK_FALSE(decode_clock_question(question, asked, why));
-	CHECK(why == "it is no clock question of this version");
+	CHECK(why == "it is not a clock question of this version");
 }
 
 TEST_CASE("fleet versions: a command of a later version is refused, and the operator is told for which one")

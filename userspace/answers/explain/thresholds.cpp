@@ -59,7 +59,7 @@ Thresholds parse_thresholds(std::string_view untrusted_text, const std::string &
 		double value = 0;
 		const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
 		if (row == std::end(rows) || error != std::errc() || end != text.data() + text.size() || !(value > 0))
-			throw Error("{}: `{}: {}` is no threshold", lines.where(), lines.word(), text);
+			throw Error("{}: `{}: {}` is not a threshold", lines.where(), lines.word(), text);
 		thresholds.*row->value = value;
 		missing.erase(lines.word());
 	}

@@ -49,7 +49,7 @@ void check_recording(const trace::Trace &trace, const analyze::RecordingInfo &in
 {
 	const bool is_lossy = info.lost() || (info.user_card && (info.user_card->discarded || info.user_card->early));
 	if (trace.is_generic_ctf() || !info.present)
-		throw Unanswerable("this is no recording of monitor's: nothing is known of its rings");
+		throw Unanswerable("this is not a recording of monitor's: nothing is known of its rings");
 	if (!info.complete())
 		throw Unanswerable("this recording did not end by itself: what was in its rings then is not known");
 	if (is_lossy)

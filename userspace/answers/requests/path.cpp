@@ -74,21 +74,21 @@ public:
 	void add(std::uint32_t machine, Wide value)
 	{
 		if (machine == machine_) {
-			most_ = std::max(most_, value);
-		} else if (value > most_) {
-			of_another_ = most_;
-			most_ = value;
+			max_ = std::max(max_, value);
+		} else if (value > max_) {
+			of_another_ = max_;
+			max_ = value;
 			machine_ = machine;
 		} else {
 			of_another_ = std::max(of_another_, value);
 		}
 	}
-	Wide of_all_but(std::uint32_t machine) const { return machine == machine_ ? of_another_ : most_; }
+	Wide of_all_but(std::uint32_t machine) const { return machine == machine_ ? of_another_ : max_; }
 
 private:
 	static constexpr Wide none = -4 * far_away;
 	std::uint32_t machine_ = 0;
-	Wide most_ = none, of_another_ = none; // the latter: of machines other than machine_
+	Wide max_ = none, of_another_ = none; // the latter: of machines other than machine_
 };
 
 // How far events before a step may extend into it; negative: provably not.

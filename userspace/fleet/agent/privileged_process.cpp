@@ -253,7 +253,7 @@ std::string PrivilegedProcess::request_snapshot(const fleet::ControlMessage &mes
 	if (run == runs_.end())
 		return "no run of this name is recorded on this host";
 	if (!run->is_flight)
-		return "the run is no flight recorder: snapshots are of those that were started with --flight";
+		return "the run is not a flight recorder: snapshots are of those that were started with --flight";
 	if (!run->is_recording || run->is_ending)
 		return fmt::format("the flight recorder is {}: ask while it is recording", run->state());
 	std::string refusal = run->snapshots.ask(run->recorder->pid(), message);

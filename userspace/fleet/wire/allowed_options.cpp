@@ -93,7 +93,7 @@ std::string add_text(const OptionRule &rule, const nlohmann::json &value, std::v
 std::string add_texts(const OptionRule &rule, const nlohmann::json &value, std::vector<std::string> &words)
 {
 	if (!value.is_array() || value.size() > max_triggers)
-		return fmt::format("--{} has more than {} values, or they are no list", rule.name, max_triggers);
+		return fmt::format("--{} has more than {} values, or they are not a list", rule.name, max_triggers);
 	for (const nlohmann::json &each : value)
 		if (std::string problem = add_text(rule, each, words); !problem.empty())
 			return problem;

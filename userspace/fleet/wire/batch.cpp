@@ -80,7 +80,7 @@ bool decode(std::span<const std::byte> untrusted, std::uint32_t magic, WireHeade
 		return refused(why, "its size is not that of such a message");
 	std::memcpy(&header, untrusted.data(), sizeof header);
 	if (header.magic != magic || header.version != message_version)
-		return refused(why, header.magic != magic ? "it is no such message"
+		return refused(why, header.magic != magic ? "it is not such a message"
 				    : header.version > message_version
 					? "it is of a later version of monitor: upgrade the collector"
 					: "it is of a version of monitor that is not known here");
@@ -220,7 +220,7 @@ bool decode_answer(std::span<const std::byte> untrusted, Answer &answer, std::st
 	    wire.why_chars != untrusted.size() - sizeof wire ||
 	    wire.status < static_cast<std::uint16_t>(Status::stored) ||
 	    wire.status > static_cast<std::uint16_t>(Status::not_mine))
-		return refused(why, "it is no answer of this version");
+		return refused(why, "it is not an answer of this version");
 	answer.status = static_cast<Status>(wire.status);
 	answer.conflicts = wire.conflicts;
 	answer.store = wire.store;

@@ -79,7 +79,7 @@ bool decode_clock_question(std::span<const std::byte> untrusted, ClockQuestion &
 	WireQuestion wire;
 	if (untrusted.size() != sizeof wire ||
 	    std::memcmp(untrusted.data(), &question_magic, sizeof question_magic) != 0) {
-		why = "it is no clock question of this version";
+		why = "it is not a clock question of this version";
 		return false;
 	}
 	std::memcpy(&wire, untrusted.data(), sizeof wire);
@@ -105,12 +105,12 @@ bool decode_clock_answer(std::span<const std::byte> untrusted, ClockAnswer &answ
 {
 	WireClockAnswer wire;
 	if (untrusted.size() != sizeof wire) {
-		why = "it is no clock answer of this version";
+		why = "it is not a clock answer of this version";
 		return false;
 	}
 	std::memcpy(&wire, untrusted.data(), sizeof wire);
 	if (wire.magic != clock_answer_magic || wire.t2 > wire.t3) {
-		why = "it is no clock answer of this version, or its times are not in order";
+		why = "it is not a clock answer of this version, or its times are not in order";
 		return false;
 	}
 	answer = {wire.t1, wire.t2, wire.t3};

@@ -80,7 +80,7 @@ std::string parse_message(const nlohmann::json &text, ControlMessage &message)
 	if (json_field(text, "why")) {
 		const auto why = text_field(text, "why", max_why_bytes);
 		if (!why || !is_one_line(*why))
-			return "what it is for is no line of at most 256 bytes";
+			return "what it is for is not a line of at most 256 bytes";
 		message.why = *why;
 	}
 	return message.options.is_object() ? "" : "its options are not an object";

@@ -233,7 +233,7 @@ void JsonSlots::resolve_reference(FieldClass &type)
 	if (search.why)
 		refuse(search.why);
 	if (search.found.empty())
-		refuse("is no integer before the field that needs it");
+		refuse("is not an integer before the field that needs it");
 	std::int32_t slot = -1;
 	for (const FieldClass *selector : search.found) {
 		check(type, *selector);
