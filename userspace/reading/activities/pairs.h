@@ -6,9 +6,9 @@
 // a loss. An event without a value of the key is not paired: two unknown threads are not the same thread. Durations in
 // ticks.
 // Every event is paired, whatever is selected: an activity belongs to where, when and to whom its end does.
-// Run by `monitor stat` (answers/statistics/folds.h). Invariant: at most max_open keys are kept at a time, and
-// max_nesting open activities of each. If there are too many keys, those that are not open are dropped. Results depend
-// on where the partitions are cut only if one of these limits is reached.
+// Invariant: at most max_open keys are kept at a time, and max_nesting open activities of each. If there are too many
+// keys, those that are not open are dropped. Results depend on where the partitions are cut only if one of these limits
+// is reached.
 #pragma once
 
 #include <cstdint>

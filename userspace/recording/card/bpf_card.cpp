@@ -21,7 +21,7 @@ namespace {
 
 const CardOptions &expect_types(const CardOptions &options)
 {
-	keep_warnings();
+	collect_warnings();
 	if (!kernel_has_types())
 		throw Error("this kernel has no type information (/sys/kernel/btf/vmlinux), which the BPF card needs; "
 			    "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y (all stock distribution kernels are)");

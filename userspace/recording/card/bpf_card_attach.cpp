@@ -110,7 +110,7 @@ void BpfCard::attach_program(bpf_program *program)
 	if (is_stack_timer(program))
 		return stacks_->attach_timers(program);
 	if (!try_attach(program))
-		throw Error(errno, fmt::format("cannot attach the probe {} ({})", name, why_refused()));
+		throw Error(errno, fmt::format("cannot attach the probe {} ({})", name, first_warning()));
 }
 
 bool BpfCard::attach_trial_reset(const std::string &program, std::uint64_t offset)
@@ -129,7 +129,8 @@ void BpfCard::attach_reset(std::size_t number)
 	const ResetEvent &event = options().resets[number];
 	Link link(attach_reset_event(programs_.reset(number), event, number));
 	if (!link)
-		throw Error(errno, fmt::format("--reset-on {}: cannot attach a probe ({})", event.name, why_refused()));
+		throw Error(errno,
+			    fmt::format("--reset-on {}: cannot attach a probe ({})", event.name, first_warning()));
 	links_.push_back(std::move(link));
 }
 

@@ -48,18 +48,18 @@ Link link_to_event(bpf_program *program, const Fd &event)
 	Fd fd(::dup(event.get()));
 	Link link(bpf_program__attach_perf_event(program, fd.get()));
 	if (!link)
-		throw Error(errno,
-			    fmt::format("cannot attach the probe {} ({})", bpf_program__name(program), why_refused()));
+		throw Error(
+		    errno, fmt::format("cannot attach the probe {} ({})", bpf_program__name(program), first_warning()));
 	fd.release(); // now owned by the link
 	return link;
 }
 
-void keep_warnings()
+void collect_warnings()
 {
 	libbpf_set_print(keep_log);
 }
 
-std::string why_refused()
+std::string first_warning()
 {
 	return libbpf_log.substr(0, libbpf_log.find('\n'));
 }

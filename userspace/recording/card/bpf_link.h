@@ -28,8 +28,8 @@ using RingBuffer = std::unique_ptr<ring_buffer, RingBufferDeleter>;
 Link link_to_event(bpf_program *program, const Fd &event);
 
 // Collects libbpf's warnings instead of printing them, unless MONITOR_DEBUG is set.
-void keep_warnings();
+void collect_warnings();
 // The first warning, which has the reason.
-std::string why_refused();
+std::string first_warning();
 
 } // namespace monitor::card

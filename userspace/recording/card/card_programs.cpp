@@ -22,7 +22,7 @@ CardPrograms::CardPrograms(const CardMemory &memory)
     : memory_(memory), options_(memory.options()), skeleton_(card__open())
 {
 	if (!skeleton_)
-		throw Error(errno, "cannot open the BPF card: " + why_refused());
+		throw Error(errno, "cannot open the BPF card: " + first_warning());
 }
 
 std::string_view CardPrograms::object()
@@ -42,7 +42,7 @@ void CardPrograms::load()
 	if (int error = card__load(skeleton_); error < 0)
 		throw Error(-error,
 			    fmt::format("the kernel refused the BPF card ({}); `monitor doctor` says what is missing",
-					why_refused()));
+					first_warning()));
 }
 
 void CardPrograms::configure(FunctionProbes &functions)

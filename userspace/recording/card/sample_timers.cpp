@@ -53,7 +53,7 @@ bool restart(const Fd &timer, std::uint64_t period_ns)
 }
 
 // Runs this thread on that CPU, with real-time priority.
-void run_in_time(unsigned cpu)
+void pin_with_priority(unsigned cpu)
 {
 	pin_to(cpu);
 	sched_param priority{};
@@ -133,7 +133,7 @@ void SampleTimers::start()
 	});
 	std::atomic<bool> failed = false;
 	const auto run = [&](std::size_t i) {
-		run_in_time(timers[i].cpu);
+		pin_with_priority(timers[i].cpu);
 		while (!done) {
 			all_there.arrive_and_wait();
 			wait_until(start_ns);
@@ -173,7 +173,7 @@ void SampleTimers::start_late(unsigned cpu, Fd timer)
 	const Fd &added = timers_.events().back().fd;
 	bool done = false;
 	std::jthread([&] {
-		run_in_time(cpu);
+		pin_with_priority(cpu);
 		::ioctl(added.get(), PERF_EVENT_IOC_ENABLE, 0);
 		const std::uint64_t periods = (monotonic_ns() + start_ahead_ns - start_ns_) / every_ns_ + 1;
 		wait_until(start_ns_ + periods * every_ns_);

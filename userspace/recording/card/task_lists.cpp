@@ -35,7 +35,7 @@ Link attach_iterator(const bpf_program *program)
 {
 	Link link(bpf_program__attach_iter(program, nullptr));
 	if (!link)
-		throw Error(errno, fmt::format("cannot attach the task iterator ({})", why_refused()));
+		throw Error(errno, fmt::format("cannot attach the task iterator ({})", first_warning()));
 	return link;
 }
 
