@@ -291,9 +291,10 @@ void PathRules::ready()
 	}
 	if (claims(sum(idle_long), thresholds_.path)) {
 		add("ready_unexplained", sum(idle_long),
-		    fmt::format("{} of it a thread was ready and its CPU idle, for more than {:.0f} ms at a time: {}. "
-				"So looks a CPU quota of its group; what was recorded does not tell.",
-				percent(sum(idle_long)), thresholds_.long_idle_wait_ms, texts(idle_long)),
+		    fmt::format(
+			"{} of it a thread was ready and its CPU idle, for more than {:.0f} ms at a time: {}. "
+			"A CPU quota of its group would look like this; the recording does not show whether it is one.",
+			percent(sum(idle_long)), thresholds_.long_idle_wait_ms, texts(idle_long)),
 		    {{"threads", json_of(idle_long)}}, more, Confidence::medium);
 		mark_claimed(What::ready_idle_long);
 	}

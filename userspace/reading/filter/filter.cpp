@@ -90,7 +90,7 @@ std::string left_out_text(const LeftOut &left_out)
 }
 
 const char *const undecided_warning =
-    "whether some events match is unknown, so they are left out: what they do not say themselves would follow from "
-    "earlier events, which were lost or not recorded";
+    "whether some events match is unknown, so they are left out: it depends on earlier events, which were "
+    "lost or not recorded";
 
 } // namespace monitor::filter

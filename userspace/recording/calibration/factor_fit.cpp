@@ -14,10 +14,10 @@ namespace {
 constexpr std::array<const char *, 3> groups = {"syscall", "fault", "other"};
 using Groups = std::array<double, groups.size()>;
 
-constexpr double min_factor = 0.5; // an event in other code costs little less than in a loop
-constexpr double of_model = 0.15;  // relative model error of a load, besides its measured uncertainty
-constexpr double max_width = 6;    // largest useful high / low of a range
-constexpr int passes = 1000;       // until the factors converge
+constexpr double min_factor = 0.5;   // an event in other code costs little less than in a loop
+constexpr double model_error = 0.15; // relative model error of a load, besides its measured uncertainty
+constexpr double max_width = 6;      // largest useful high / low of a range
+constexpr int passes = 1000;         // until the factors converge
 
 struct Equation { // factors * predicted = measured
 	Groups predicted{};
@@ -37,7 +37,7 @@ std::vector<Equation> equations_of(const std::vector<LoadCost> &loads)
 	std::vector<Equation> all;
 	for (const LoadCost &load : loads) {
 		const double error =
-		    std::hypot((load.high_ns - load.low_ns) / 2 / record::normal_95, of_model * load.predicted());
+		    std::hypot((load.high_ns - load.low_ns) / 2 / record::normal_95, model_error * load.predicted());
 		if (load.predicted() <= 0 || error <= 0)
 			continue;
 		Equation &equation = all.emplace_back(Equation{{}, load.measured_ns, 1 / (error * error)});
@@ -68,10 +68,10 @@ Groups solve(const std::vector<Equation> &equations)
 }
 
 // The range of factors that the loads require: each only up to the nearest end of its interval.
-recording_file::CodeFactor apart(const std::vector<LoadCost> &loads, const std::vector<Equation> &equations,
-				 const Groups &factors)
+recording_file::CodeFactor required_range(const std::vector<LoadCost> &loads, const std::vector<Equation> &equations,
+					  const Groups &factors)
 {
-	recording_file::CodeFactor range{1 - min_apart, 1 + min_apart};
+	recording_file::CodeFactor range{1 - min_spread, 1 + min_spread};
 	for (std::size_t i = 0; i < equations.size(); ++i) {
 		const double fitted = equations[i].of(factors);
 		range.low = std::min(range.low, std::max(loads[i].high_ns / fitted, 0.0));
@@ -93,7 +93,7 @@ recording_file::CodeFactors fit_factors(const std::vector<LoadCost> &loads)
 	std::erase_if(usable, [](const LoadCost &load) { return load.predicted() <= 0 || load.rounds == 0; });
 	const std::vector<Equation> equations = equations_of(usable);
 	const Groups factors = solve(equations);
-	const recording_file::CodeFactor range = apart(usable, equations, factors);
+	const recording_file::CodeFactor range = required_range(usable, equations, factors);
 	recording_file::CodeFactors result;
 	for (std::size_t i = 0; i < groups.size(); ++i) {
 		double weight = 0; // of the factor, with the others fixed
@@ -105,8 +105,8 @@ recording_file::CodeFactors fit_factors(const std::vector<LoadCost> &loads)
 		result[groups[i]] = {factors[i] * std::max(1 - std::hypot(1 - range.low, error), 0.1),
 				     factors[i] * (1 + std::hypot(range.high - 1, error))};
 	}
-	const auto says_nothing = [](const auto &of) { return of.second.high > max_width * of.second.low; };
-	if (!are_possible(result) || std::ranges::any_of(result, says_nothing))
+	const auto is_too_wide = [](const auto &of) { return of.second.high > max_width * of.second.low; };
+	if (!are_possible(result) || std::ranges::any_of(result, is_too_wide))
 		throw Error(
 		    "the programs' times differ by more than what the probes cost: run it again while less else "
 		    "runs on this machine");

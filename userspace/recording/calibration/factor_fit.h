@@ -14,9 +14,9 @@ namespace monitor::card {
 std::string factor_group(const std::string &family);
 
 // Weighted least squares over the loads' overheads. A factor's range covers its own uncertainty and the loads'
-// intervals, but at least `min_apart` both ways. Throws Error if the range is too wide to be useful.
+// intervals, but at least `min_spread` both ways. Throws Error if the range is too wide to be useful.
 recording_file::CodeFactors fit_factors(const std::vector<LoadCost> &loads);
 
-inline constexpr double min_apart = 0.5; // 11 of 13 programs that are not among the loads differ by less (cost.md)
+inline constexpr double min_spread = 0.5; // 11 of 13 programs that are not among the loads differ by less (cost.md)
 
 } // namespace monitor::card
