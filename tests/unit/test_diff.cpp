@@ -407,4 +407,20 @@ TEST_CASE("diff: who ended a sleep is not told apart where not all recordings kn
 	}
 }
 
+TEST_CASE("diff: an interrupt that wakes the command while the recorder runs is not its start")
+{
+	analyze::RecordingInfo info;
+	info.command_pid = 7;
+	const diff::CallTimes times(diff::Plan(), info);
+	analyze::Thread command, recorder;
+	command.tid = command.tgid = 7;
+	command.parent = recorder.tid = recorder.tgid = 3;
+	analyze::Waker waker;
+	waker.thread = &recorder;
+	using EndedBy = diff::CallTimes::EndedBy;
+	CHECK(times.ended_by(command, 100, waker) == EndedBy::recorder);
+	waker.interrupt = 0;
+	CHECK(times.ended_by(command, 100, waker) == EndedBy::other);
+}
+
 } // namespace test_diff

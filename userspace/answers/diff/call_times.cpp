@@ -52,13 +52,14 @@ void CallTimes::moved(const analyze::Cpu &cpu, Mode from, Mode to, std::uint64_t
 }
 
 // The recorder creates the command's process, which waits until all probes are attached. With -p its wake-up by the
-// recorder is not recorded.
+// recorder is not recorded. An interrupt wakes for reasons of its own, also where it interrupts the recorder.
 bool CallTimes::is_before_start(const Thread &thread, std::uint64_t from, const analyze::Waker &waker) const
 {
 	if (thread.tid != info_.command_pid)
 		return false;
 	const bool since_before = !info_.flight && info_.start_time() && from <= *info_.start_time();
-	return since_before || (waker.thread && !waker.thread->in_tree && waker.thread->tgid == thread.parent);
+	const bool is_by_thread = waker.thread && waker.interrupt < 0;
+	return since_before || (is_by_thread && !waker.thread->in_tree && waker.thread->tgid == thread.parent);
 }
 
 bool CallTimes::is_by_own(const Thread &thread, const analyze::Waker &waker) const
