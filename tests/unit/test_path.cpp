@@ -931,6 +931,37 @@ TEST_CASE("path: a process whose number another one had later ends with its own 
 	CHECK(choice.choose({150, 300}).range.from == 200);
 }
 
+TEST_CASE("path: a thread that was created before --from is followed from there")
+{
+	Machine machine;
+	machine.cpu(1);
+	creates(machine, 20, 9, 1, "first");
+	machine.runs(0, 30, 9);
+	machine.sleeps(0, 250, 9);
+	Followed followed(machine, 300);
+	const auto begins_with = [&](std::uint64_t from, const std::string &option) {
+		analyze::Scope scope;
+		scope.range = {from, 300};
+		analyze::ThreadFold fold(followed.trace, followed.info, scope);
+		path::Stretches stretches(fold, {});
+		fold.add(static_cast<analyze::Observer &>(stretches));
+		fold.add(static_cast<analyze::TimeObserver &>(stretches));
+		analyze::feed(followed.trace, fold, [&](const trace::Event &event) { stretches.after(event); });
+		selection::Selection selection;
+		selection.from = option;
+		selection.threads.tids = {9};
+		scope.threads.emplace();
+		for (const analyze::Thread &thread : fold.threads())
+			scope.threads->push_back(thread.tid == 9);
+		const path::SubjectChoice choice(fold, followed.info, selection, scope, stretches);
+		return std::string(choice.choose({from, 300}).from);
+	};
+	CHECK(begins_with(0, "") == "creation");
+	CHECK(begins_with(10, "10ns") == "creation");
+	CHECK(begins_with(100, "") == "the start");
+	CHECK(begins_with(100, "100ns") == "--from");
+}
+
 TEST_CASE("path: of several at a time each moment of each is in the sum")
 {
 	std::mt19937 random(47);

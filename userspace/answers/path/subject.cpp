@@ -106,10 +106,12 @@ void SubjectChoice::set_range(Subject &subject, const ThreadStretches &first, tr
 	    is_of_command ? first.executed : std::max(first.thread->born, first.stretches.front().begin);
 	subject.end = of.died ? of.died : std::max(of.end, fold_.window_end());
 	subject.range = {std::max(begins, window.from), std::min(subject.end, window.to)};
-	subject.from = subject.range.from > begins ? selection_.from.empty() ? "the start" : "--from"
-		       : is_of_command             ? "exec"
-		       : first.thread->born        ? "creation"
-						   : "the start";
+	// A fold of a part of the time has no stretches before it.
+	const std::uint64_t born = is_of_command ? first.executed : first.thread->born;
+	const bool is_cut = subject.range.from == window.from && !selection_.from.empty();
+	subject.from = born != 0 && born >= window.from ? is_of_command ? "exec" : "creation"
+		       : is_cut                         ? "--from"
+							: "the start";
 	subject.to = of.died && subject.range.to == of.died ? "exit"
 		     : selection_.to.empty()                ? "the end"
 							    : selection_.end_option;
