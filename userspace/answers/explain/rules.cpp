@@ -59,7 +59,7 @@ const char *words_of(What what)
 	case What::fault:
 		return "page faults";
 	case What::edges:
-		return "entering and leaving calls";
+		return "entering and leaving calls and faults";
 	case What::irq:
 	case What::interrupt:
 		return "interrupts";
