@@ -258,6 +258,26 @@ TEST_CASE("explain: waiting for a lock of a file is one sentence, whoever has it
 	CHECK(finding.command == std::vector<std::string>{"monitor", "explain", "trace", "--pid", "7"});
 }
 
+TEST_CASE("explain: the commands are about the same thread and time")
+{
+	using Command = std::vector<std::string>;
+	const auto command = [](What what, const std::string &detail = "") {
+		Evidence evidence = with_part(what, 0.5, detail);
+		evidence.options = {{"--tid", "8"}, {"--pid", "7"}, {"--from", "0.5"}};
+		evidence.path->parts[0].process = 9;
+		return judge(evidence, thresholds()).findings.at(0).command;
+	};
+	CHECK(command(What::timer) == Command{"monitor", "report", "trace", "offcpu", "--pid", "7", "--from", "0.5"});
+	CHECK(command(What::ready_others) ==
+	      Command{"monitor", "report", "trace", "critical-path", "--tid", "8", "--from", "0.5"});
+	CHECK(command(What::irq) == Command{"monitor", "report", "trace", "--by", "cpu", "--from", "0.5"});
+	CHECK(command(What::other_process) == Command{"monitor", "explain", "trace", "--pid", "9", "--from", "0.5"});
+	Evidence measured = of_command();
+	measured.measurement = 0.5;
+	measured.options = {{"--tid", "8"}, {"--pid", "7"}, {"--from", "0.5"}};
+	CHECK(judge(measured, thresholds()).findings.at(0).command == Command{"monitor", "info", "trace"});
+}
+
 TEST_CASE("explain: a hundredth of the path is a priority inversion")
 {
 	const auto with = [](double share) {
@@ -432,6 +452,8 @@ TEST_CASE("explain: what no sentence is about is one line, so that the shares ad
 	evidence.path->file_locks = {{"cc1 in flock for rsync-7", 0.13}};
 	CHECK(rest(evidence) == "In no sentence: at least 14 % of it.");
 	CHECK(rest(of_machine()).empty());
+	CHECK(rest(with_part(What::edges, 0.12)) ==
+	      "In no sentence: 12 % of it, of which entering and leaving calls and faults 12 %.");
 }
 
 TEST_CASE("explain: the largest first, in at most 25 lines, as text and as JSON")
@@ -499,6 +521,12 @@ TEST_CASE("explain: what slow activities did that ordinary ones did not")
 	CHECK(json["median_ns"] == 1'000'000);
 	CHECK(to_text(made, "trace").find("The 10 slowest of 40 fsync took 10.00 ms to 11.00 ms, the median 1.00 ms") ==
 	      0);
+	SlowActivities selected = made;
+	selected.of = SlowActivities::Of::activities;
+	selected.activity = "parse(int)";
+	selected.options = {"--pid", "7"};
+	CHECK(to_text(selected, "trace")
+		  .ends_with("\n      monitor report trace critical-path --activity 'parse(int)' --pid 7\n"));
 }
 
 } // namespace test_explain

@@ -75,12 +75,12 @@ void print_first_sentence(const std::string &directory, const analyze::Recording
 			      info.has_program("sched_switch") && info.has_program("sched_waking");
 	if (!has_path || (wanted && wanted == std::string_view("no")))
 		return;
-	const std::string sentence = from_child(directory);
+	const std::string sentence = from_child(directory),
+			  more = explain::command_text({"monitor", "explain", directory});
 	if (sentence.empty())
-		print_note("monitor: why it took that long: monitor explain {}\n", printable(directory));
+		print_note("monitor: why it took that long: {}\n", more);
 	else
-		print_note("monitor: {}\nmonitor: more: monitor explain {}\n", printable(sentence),
-			   printable(directory));
+		print_note("monitor: {}\nmonitor: more: {}\n", printable(sentence), more);
 }
 
 } // namespace monitor

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -61,12 +62,17 @@ nlohmann::ordered_json json_of(const Amounts &amounts)
 
 Claims::Command Claims::report(Command words) const
 {
-	words.insert(words.begin(), {"monitor", "report", evidence_.directory});
-	return words;
+	const Options &options = evidence_.options;
+	const bool is_path = !words.empty() && words.front() == "critical-path";
+	if (words != Command{"--by", "cpu"}) // which takes no threads
+		std::ranges::copy(is_path ? options.path : options.rows, std::back_inserter(words));
+	return command("report", std::move(words));
 }
 
 Claims::Command Claims::command(const std::string &verb, Command words) const
 {
+	if (verb != "check" && verb != "info") // which are about the whole trace
+		std::ranges::copy(evidence_.options.time, std::back_inserter(words));
 	words.insert(words.begin(), {"monitor", verb, evidence_.directory});
 	return words;
 }

@@ -37,7 +37,7 @@ protected:
 
 	// "3 events were lost"; evidence_.lost is known.
 	std::string lost_events() const;
-	// Words after `monitor report DIR`.
+	// Words after `monitor report DIR`. Both add the options that limit it to what is explained.
 	Command report(Command words) const;
 	Command command(const std::string &verb, Command words = {}) const;
 	bool is_recorded(const std::string &key) const;

@@ -113,8 +113,16 @@ struct Storm { // of short-lived threads, of the command if there is one
 // Keys of findings for which the events were not recorded.
 using Keys = std::vector<std::string>;
 
+// Options of the commands that show more: they limit these to what is explained.
+struct Options {
+	std::vector<std::string> path{}; // of critical-path: whose it is
+	std::vector<std::string> rows{}; // of other reports; empty: these are of the command
+	std::vector<std::string> time{};
+};
+
 struct Evidence {
-	std::string directory;   // as it was given
+	std::string directory; // as it was given
+	Options options{};
 	std::string subject;     // "make", or the host
 	bool is_command = false; // of the recorded command, not another process or thread
 	std::string from, to;    // of the path, in words; "": the command, from exec to exit

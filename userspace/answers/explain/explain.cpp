@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -158,6 +159,9 @@ void Gathering::add_path(Evidence &evidence)
 	const Activity activity = activity_of(stretches_, is_inside, subject_.range, evidence.cpus);
 	evidence.path->oversubscribed =
 	    static_cast<double>(activity.oversubscribed) / static_cast<double>(paths.total());
+	evidence.options.path = selection_.thread_words();
+	if (!subject_.start->in_tree)
+		evidence.options.rows = {"--pid", std::to_string(subject_.start->tgid)};
 	evidence.is_command = subject_.start->tid == info_.command_pid;
 	evidence.subject = evidence.is_command && !info_.command.empty()
 			       ? info_.command.front().substr(info_.command.front().rfind('/') + 1)
@@ -270,6 +274,7 @@ Evidence Gathering::gather()
 {
 	Evidence evidence;
 	evidence.directory = question_.directory;
+	evidence.options.time = selection_.time_words();
 	const report::Summary summary = read();
 	evidence.cpus = MachineReader(fold_, info_, clock()).cpus();
 	evidence.has_stacks = stacks_.any();

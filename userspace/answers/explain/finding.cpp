@@ -52,14 +52,6 @@ std::string shell_word(const std::string &word)
 	return printable(text + "'");
 }
 
-std::string command_text(const std::vector<std::string> &command)
-{
-	std::string text;
-	for (const std::string &word : command)
-		text += (text.empty() ? "" : " ") + shell_word(word);
-	return text;
-}
-
 std::vector<std::string> looked_for_lines(const Explanation &explanation, std::size_t width)
 {
 	constexpr double max_unknown = 0.5; // of the time: more may hide anything
@@ -80,6 +72,14 @@ std::vector<std::string> looked_for_lines(const Explanation &explanation, std::s
 }
 
 } // namespace
+
+std::string command_text(const std::vector<std::string> &command)
+{
+	std::string text;
+	for (const std::string &word : command)
+		text += (text.empty() ? "" : " ") + shell_word(word);
+	return text;
+}
 
 std::string to_text(const Explanation &explanation, std::size_t width)
 {

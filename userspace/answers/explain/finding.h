@@ -36,6 +36,8 @@ struct Explanation {
 	std::string rest; // about the parts of the path in no finding; "": they are small
 };
 
+// For a shell.
+std::string command_text(const std::vector<std::string> &command);
 std::string to_text(const Explanation &explanation, std::size_t width);
 std::string to_json(const Explanation &explanation);
 

@@ -2,6 +2,7 @@
 #include "slow_activities.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -139,6 +140,8 @@ SlowActivities slow_activities(trace::Trace &trace, const SlowQuestion &question
 		   : !question.call.empty() ? SlowActivities::Of::calls
 					    : SlowActivities::Of::activities;
 	found.activity = question.key + question.call + question.activity;
+	found.options = question.selection.thread_words();
+	std::ranges::copy(question.selection.time_words(), std::back_inserter(found.options));
 	analyze::feed(trace, fold, [&](const trace::Event &event) { path_fold.event(event); });
 	const std::vector<Ranges> all = sorted(chosen.finish(stretches), found.activity);
 	const std::vector<Ranges> ordinary = between_quartiles(all);

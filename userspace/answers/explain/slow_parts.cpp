@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "answers/report/table.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "finding.h"
 
 namespace monitor::explain {
 namespace {
@@ -52,7 +54,7 @@ std::pair<std::string, std::string> key_and_text(const PathPart &part)
 	case What::kernel:
 		return {"call", fmt::format("work of the kernel in {}, in no call", who)};
 	case What::edges:
-		return {"call_edges", "entering and leaving calls of " + who};
+		return {"call_edges", "entering and leaving calls and faults of " + who};
 	case What::fault:
 		return {"fault", "page faults of " + who};
 	case What::irq:
@@ -143,11 +145,17 @@ std::string to_text(const SlowActivities &found, const std::string &directory)
 		      "chance, or each for a reason of its own.\n"
 		    : fmt::format("{:5.0f} %  of the difference is in parts that are small, or in few of them\n",
 				  std::max(rest, 0.0) * 100);
-	const char *const more = is_requests                             ? "requests --key"
-				 : found.of == SlowActivities::Of::calls ? "critical-path --call"
-									 : "critical-path --activity";
-	return text +
-	       fmt::format("      monitor report {} {} {}\n", printable(directory), more, printable(found.activity));
+	const bool is_calls = found.of == SlowActivities::Of::calls;
+	std::vector<std::string> more = {"monitor",
+					 "report",
+					 directory,
+					 is_requests ? "requests" : "critical-path",
+					 is_requests ? "--key"
+					 : is_calls  ? "--call"
+						     : "--activity",
+					 found.activity};
+	std::ranges::copy(found.options, std::back_inserter(more));
+	return text + "      " + command_text(more) + "\n";
 }
 
 std::string to_json(const SlowActivities &found)

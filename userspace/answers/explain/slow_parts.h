@@ -31,7 +31,8 @@ struct SlowActivities {
 	std::string activity; // its name; of requests the key
 	std::size_t count = 0, slow = 0;
 	std::uint64_t median_ns = 0, slow_low_ns = 0, slow_high_ns = 0;
-	std::vector<SlowPart> parts; // the largest first
+	std::vector<SlowPart> parts;        // the largest first
+	std::vector<std::string> options{}; // that select the same, for the command that shows more
 };
 
 // "call", and "work in fsync of postgres"

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "answers/report/table.h"
 #include "base/date_text.h"
 #include "base/error.h"
@@ -50,6 +53,32 @@ void check_overlap(const Selection &selection, const trace::Trace &trace, const 
 bool Selection::is_all() const
 {
 	return from.empty() && to.empty() && cpus.empty() && threads.is_all() && !filter;
+}
+
+std::vector<std::string> Selection::thread_words() const
+{
+	std::vector<std::string> words;
+	const auto add = [&](const char *option, const auto &values) {
+		if (!values.empty())
+			words.insert(words.end(), {option, fmt::format("{}", fmt::join(values, ","))});
+	};
+	add("--pid", threads.pids);
+	add("--tid", threads.tids);
+	add("--comm", threads.comms);
+	add("--cgroup", threads.cgroups);
+	if (threads.command)
+		words.emplace_back("--command");
+	return words;
+}
+
+std::vector<std::string> Selection::time_words() const
+{
+	std::vector<std::string> words;
+	if (!from.empty())
+		words.insert(words.end(), {"--from", from});
+	if (!to.empty())
+		words.insert(words.end(), {end_option, to});
+	return words;
 }
 
 trace::TimeRange Selection::range(const trace::Trace &trace, const trace::TimeRange &whole) const

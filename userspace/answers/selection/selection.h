@@ -27,6 +27,9 @@ struct Selection {
 	std::optional<std::string> filter; // FDL
 
 	bool is_all() const;
+	// The options that select the same threads, and the same time, as words of a command.
+	std::vector<std::string> thread_words() const;
+	std::vector<std::string> time_words() const;
 	// The range is given by times of day: answers then show these.
 	bool is_by_clock() const { return trace::is_time_of_day(from) || trace::is_time_of_day(to); }
 	trace::TimeText time_text(const trace::Trace &trace) const { return {trace, is_by_clock()}; }
