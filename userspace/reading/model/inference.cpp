@@ -213,7 +213,8 @@ Recording read_recording(const std::string &directory, const std::vector<std::st
 	recording.roles = find_roles(recording.steps, recording.found.instances);
 	if (recording.roles.empty())
 		throw Refused(
-		    "No activity or wake-up says what these threads wait for (100 % of their waits unexplained).");
+		    "No activity or wake-up says what these threads wait for: mark what they do with EDC_ACTIVITY "
+		    "of monitor/edc.h, or record with --functions.");
 	return recording;
 }
 
