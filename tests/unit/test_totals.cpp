@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "answers/report/activities_table.h"
 #include "answers/report/summary.h"
 #include "history.h"
 #include "reading/activities/totals.h"
@@ -61,7 +63,7 @@ struct Folded {
 	explicit Folded(History &history, std::vector<Label> by)
 	    : info(make_info(0, 110, true, false)), trace(samples::trace(history.all(), events)),
 	      fold((info.command_pid = 10, analyze::ThreadFold(trace, info))),
-	      tracker(analyze::input_of(trace, info), fold, {}),
+	      tracker(analyze::input_of(trace, info), fold, {false, nullptr, true}),
 	      totals({activities::ActivitySource::blocked, std::move(by)}, fold, tracker)
 	{
 		tracker.add(totals);
@@ -98,6 +100,19 @@ TEST_CASE("totals: a waker is a thread, and rows are the command's or those of o
 	CHECK(folded.rows(Whose::others) == Rows{{"other, worker-11", 50}, {"cmd, worker-11", 35}});
 	CHECK(folded.rows() ==
 	      Rows{{"cmd, cmd-21", 30}, {"worker, cmd-10", 40}, {"other, worker-11", 50}, {"cmd, worker-11", 35}});
+}
+
+TEST_CASE("totals: the time from a wake-up to a CPU is not 0 where none is known")
+{
+	History history = sleeps();
+	const Folded folded(history, {Label::thread});
+	const report::Table table = report::activities_table(
+	    folded.totals, folded.totals.rows(), folded.trace.description().clock, report::known_shares(folded.info));
+	const std::size_t tid = table.column("tid"), transfer = table.column("transfer_ns");
+	std::map<double, std::optional<double>> by_tid;
+	for (const auto &row : table.rows)
+		by_tid[report::number_of(row[tid]).value()] = report::number_of(row[transfer]);
+	CHECK(by_tid == std::map<double, std::optional<double>>{{10, 10}, {11, 10}, {20, 10}, {21, {}}});
 }
 
 TEST_CASE("totals: rows of several threads are one")

@@ -98,7 +98,7 @@ void add_columns(const activities::Totals &totals, std::vector<Column> &columns)
 	std::ranges::move(duration_columns(), std::back_inserter(columns));
 	if (is_sleep)
 		add("transfer_ns", "wake-up to CPU", Unit::nanoseconds, 8,
-		    "the time after these wake-ups, in all, until the thread had a CPU");
+		    "the time after these wake-ups, in all, until the thread had a CPU; -: not known of any");
 	if (grouping.source != ActivitySource::program)
 		return;
 	add("exclusive_ns", "exclusive", Unit::nanoseconds, 3, "without the activities inside");
@@ -181,7 +181,7 @@ Table activities_table(const activities::Totals &totals, const std::vector<activ
 		for (const std::uint64_t ticks : {activity.p50, activity.p99, activity.max})
 			row.push_back(activity.has_lengths ? Cell(clock.to_ns(ticks)) : Cell());
 		if (grouping.source == ActivitySource::blocked)
-			row.push_back(clock.to_ns(activity.transfer));
+			row.push_back(activity.transfers ? Cell(clock.to_ns(activity.transfer)) : Cell());
 		if (grouping.source == ActivitySource::program) {
 			row.push_back(clock.to_ns(activity.exclusive));
 			add_shares(activity.total, known, row);

@@ -172,6 +172,7 @@ void Totals::summed(const Finished &activity, const analyze::Summed &summed)
 	group->sum += summed.total;
 	group->exclusive += summed.exclusive;
 	group->transfer += summed.transfer_total;
+	group->transfers += summed.transfers;
 	group->total += activity.source == ActivitySource::program
 			    ? Span{summed.inclusive, summed.cpu, summed.waiting, summed.blocked}
 			    : Span{summed.total, 0, 0, 0};
@@ -242,6 +243,7 @@ Totals::Group &Totals::Group::operator+=(const Group &other)
 	total += other.total;
 	max = std::max(max, other.max);
 	transfer += other.transfer;
+	transfers += other.transfers;
 	sum += other.sum;
 	timed += other.timed;
 	histogram.merge(other.histogram);

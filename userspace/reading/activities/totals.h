@@ -43,6 +43,7 @@ struct Sums {
 	std::uint64_t max = 0;
 	std::uint64_t exclusive = 0; // without nested activities
 	std::uint64_t transfer = 0;  // run-queue latency after the wake-ups that ended blocked times
+	std::uint64_t transfers = 0; // number of these latencies: a wake-up need not have a token
 	// What was counted up to the last reading made inside `total`, since the reading before; for the first set,
 	// between its boundaries, if the programs reported their counters at both.
 	analyze::CounterSums counted;
