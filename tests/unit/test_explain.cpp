@@ -199,6 +199,12 @@ TEST_CASE("explain: user code names as few functions as have half of the samples
 	evidence.path->functions = {{"cc1", 29, {}}};
 	text = judge(evidence, thresholds()).findings.at(0).text;
 	CHECK(text == "50 % of it is user code of cc1. Its 29 samples are too few to name functions.");
+	evidence.has_stacks = true;
+	CHECK(judge(evidence, thresholds()).findings.at(0).command.back() == "stacks");
+	evidence.path->functions = {{"cc1", 0, {}}};
+	const Finding unsampled = judge(evidence, thresholds()).findings.at(0);
+	CHECK(unsampled.text == "50 % of it is user code of cc1. No sample of it was taken.");
+	CHECK(unsampled.command.back() == "critical-path");
 	evidence.path->functions = {{"ld", 100, {{"malloc", 100}}}};
 	CHECK(judge(evidence, thresholds()).findings.at(0).text == "50 % of it is user code of cc1.");
 }

@@ -69,6 +69,8 @@ std::string PathRules::functions_of(const std::string &name, Json &evidence) con
 	if (found == evidence_.path->functions.end())
 		return "";
 	evidence["samples"] = found->samples;
+	if (found->samples == 0)
+		return " No sample of it was taken.";
 	if (found->hits.empty())
 		return fmt::format(" Its {} sample{} too few to name functions.", found->samples,
 				   found->samples == 1 ? " is" : "s are");
@@ -104,8 +106,9 @@ void PathRules::own_code(const char *key, What what, const NameOf &name_of, cons
 			continue;
 		Json evidence = {{"of", name}};
 		const std::string functions = what == What::user ? functions_of(name, evidence) : "";
+		const bool is_not_sampled = evidence.value("samples", 1) == 0;
 		add(key, share, fmt::format("{} of it {} {}.{}", percent(share), text, name, functions), evidence,
-		    more);
+		    is_not_sampled ? report({"critical-path"}) : more);
 		mark_claimed(what, [&, &of = name](const PathPart &part) { return name_of(part) == of; });
 	}
 }
