@@ -145,6 +145,7 @@ TEST_CASE("probe cost: unknown where the result is negative")
 	analyze::RecordingInfo info = recording();
 	info.calibration->start.at("syscall") = {-9, -2, 55, 0.01, 21};
 	CHECK(why_unknown(info) == "syscall: the calibration's result was negative (-2.0 ns per event)");
+	CHECK(!cost::probe_cost(info).low_ns);
 	info.calibration->start.at("syscall") = {-9, 0.5, 55, 0.01, 21};
 	CHECK(why_unknown(info).empty());
 	CHECK(*cost::probe_cost(info).low_ns == 0);

@@ -268,7 +268,8 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		result.phases = phases->is_known() ? phases->used : 0;
 		result.why_not_in_command = phases->why_unknown;
 	}
-	result.low_ns = low;
+	const bool has_bound = result.why_unknown.empty() || low.value_or(0) > 0;
+	result.low_ns = has_bound ? low : std::nullopt; // of loops that contradict themselves 0 says nothing
 	result.is_of_real_code &= result.why_unknown.empty();
 	if (!result.why_unknown.empty())
 		return result;
