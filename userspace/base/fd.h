@@ -59,6 +59,9 @@ public:
 			::munmap(address_, size_bytes_);
 	}
 
+	// Child processes do without it: a fork copies the page tables of memory that devices and BPF maps share.
+	void keep_from_children() const { ::madvise(address_, size_bytes_, MADV_DONTFORK); }
+
 	// The mapping passes to the caller.
 	std::span<std::byte> release()
 	{

@@ -24,7 +24,9 @@ Mapping map_of(const bpf_map *map, std::size_t size, const char *what)
 	void *address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 	if (address == MAP_FAILED)
 		throw Error(errno, fmt::format("cannot map {}", what));
-	return {address, size};
+	Mapping mapping(address, size);
+	mapping.keep_from_children();
+	return mapping;
 }
 
 RingBuffer open_wakeup(const bpf_map *map)

@@ -54,7 +54,9 @@ Mapping map_of(const bpf_map *map, std::size_t element_bytes)
 	void *address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 	if (address == MAP_FAILED)
 		throw Error(errno, "cannot map the memory of the stacks");
-	return {address, bytes};
+	Mapping mapping(address, bytes);
+	mapping.keep_from_children();
+	return mapping;
 }
 
 perf_event_attr timer(unsigned hz)
