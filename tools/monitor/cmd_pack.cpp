@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "answers/reports/folded_stacks.h"
-#include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "commands.h"

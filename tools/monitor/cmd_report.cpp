@@ -18,7 +18,6 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/suggestions.h"
-#include "base/text.h"
 #include "commands.h"
 #include "common_options.h"
 #include "open.h"

@@ -2,7 +2,6 @@
 // Prints errors, and damaged parts of a trace, on standard error after what could be read.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "base/note.h"

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "problems.h"
+#include "base/note.h"
 
 namespace monitor {
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "encoding.h"
-#include "escape.h"
 #include "load.h"
 
 namespace monitor {

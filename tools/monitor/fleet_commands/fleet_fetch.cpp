@@ -11,7 +11,6 @@
 #include "base/fd.h"
 #include "base/fetched_trace.h"
 #include "fleet_clocks.h"
-#include "problems.h"
 
 namespace monitor {
 namespace {

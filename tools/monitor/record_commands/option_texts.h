@@ -2,7 +2,6 @@
 // Parses options of monitor record and monitor top. All throw Error.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>

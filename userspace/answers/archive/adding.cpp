@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

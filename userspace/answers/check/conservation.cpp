@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "conservation.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "base/grow.h"

@@ -15,7 +15,6 @@
 #include "reading/activities/keys.h"
 #include "reading/events/event_order.h"
 #include "reading/events/trace.h"
-#include "reading/filter/filter.h"
 
 namespace monitor::collection {
 

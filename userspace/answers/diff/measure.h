@@ -12,7 +12,6 @@
 #include <sys/types.h>
 
 #include "reading/analyze/recording_info.h"
-#include "reading/analyze/thread_fold.h"
 #include "rows.h"
 #include "side.h"
 

@@ -4,10 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <random>
-#include <string>
 #include <utility>
 #include <vector>
 

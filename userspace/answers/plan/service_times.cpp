@@ -2,8 +2,6 @@
 #include "service_times.h"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <vector>
 
 #include "fit.h"

@@ -2,8 +2,6 @@
 // How long the recorder's passes and writes take, fitted to its own events drain_pass and block_write.
 #pragma once
 
-#include <cstdint>
-
 #include "arrivals.h"
 
 namespace monitor::plan {

@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
-#include "base/escape.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "reading/model/claims.h"

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/escape.h"
-#include "base/json.h"
 
 namespace monitor::report {
 namespace {

@@ -10,7 +10,6 @@
 #include "reading/analyze/recording_info.h"
 #include "reading/analyze/stacks.h"
 #include "reading/analyze/thread_fold.h"
-#include "reading/events/merge.h"
 #include "reading/events/trace.h"
 #include "reading/symbols/symbolizer.h"
 

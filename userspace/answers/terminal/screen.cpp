@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 #include <poll.h>
 #include <unistd.h>

@@ -13,8 +13,6 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include "base/error.h"
-#include "base/escape.h"
 #include "fleet/forward/system_clock_read.h"
 #include "fleet/wire/fetch_request.h"
 #include "fleet/wire/names.h"

@@ -17,7 +17,6 @@
 
 #include "base/clock_ns.h"
 #include "base/error.h"
-#include "base/escape.h"
 #include "fleet/wire/fetch_request.h"
 #include "fleet/wire/forward.h"
 #include "journal.h"

@@ -7,7 +7,6 @@
 
 #include "base/clock_ns.h"
 #include "base/durable_file.h"
-#include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/json_fields.h"

@@ -5,7 +5,6 @@
 // even if hosts send without end.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>

@@ -3,7 +3,6 @@
 // queues, derived from the model alone, which may be written by hand; and the CPU times of its activities.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 

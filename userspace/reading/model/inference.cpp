@@ -2,7 +2,6 @@
 #include "inference.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "model_lexer.h"
 
-#include <cerrno>
 #include <charconv>
 #include <utility>
 

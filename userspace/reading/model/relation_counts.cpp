@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <iterator>
-#include <set>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "token_reader.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "names.h"
 

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "recording/card/bpf_card.h"
-#include "recording/card/rounds.h"
 #include "recording/rings/clock.h"
 
 namespace monitor::card {

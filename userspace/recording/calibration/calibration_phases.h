@@ -11,10 +11,8 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <random>
-#include <string>
 #include <thread>
 #include <unordered_set>
 #include <vector>

@@ -2,7 +2,6 @@
 #include "event_opener.h"
 
 #include <cerrno>
-#include <utility>
 
 #include <linux/capability.h>
 #include <poll.h>

@@ -11,7 +11,6 @@
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "monitor/card.h" // before the skeleton, which uses its structs
 #include "monitor/matcher.h"

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "base/fd.h"
 #include "cpu_events.h"

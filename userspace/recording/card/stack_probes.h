@@ -3,8 +3,6 @@
 // the unwind tables for user stacks, which userspace/recording/stacks/ fills.
 #pragma once
 
-#include <array>
-#include <bitset>
 #include <chrono>
 #include <cstdint>
 #include <span>

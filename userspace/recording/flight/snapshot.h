@@ -6,10 +6,7 @@
 // what the files must hold.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -3,9 +3,6 @@
 // root and the recording's user are answered. Requests are untrusted.
 #pragma once
 
-#include <cstdint>
-#include <deque>
-#include <optional>
 #include <string>
 #include <vector>
 

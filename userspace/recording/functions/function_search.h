@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "recording/card/function_probes.h"
-#include "recording/card/rounds.h"
 #include "recording/recorder/user.h"
 
 namespace monitor::functions {

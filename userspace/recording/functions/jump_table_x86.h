@@ -3,7 +3,6 @@
 // only if a comparison on the path, or the width of a number, bounds its index.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <tuple>

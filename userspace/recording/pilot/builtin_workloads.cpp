@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "builtin_workloads.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 
 #include <fcntl.h>

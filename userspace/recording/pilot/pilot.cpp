@@ -7,7 +7,6 @@
 #include <csignal>
 #include <random>
 #include <thread>
-#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>

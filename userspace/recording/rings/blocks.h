@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include <boost/lockfree/spsc_queue.hpp>

@@ -10,7 +10,6 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/encoding.h"
 #include "base/recording_file/event_counts.h"

@@ -2,7 +2,6 @@
 // Translates the user's options into options of the BPF card, except the number of blocks, which Recording sets.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 
 #include "base/encoding.h"

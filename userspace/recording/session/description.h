@@ -3,7 +3,6 @@
 // when programs declare classes and when the system clock is set.
 #pragma once
 
-#include <cstdint>
 #include <mutex>
 #include <string>
 #include <utility>

@@ -4,7 +4,6 @@
 // with the measured clock frequency. Next in the flow: any CTF reader.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -7,7 +7,6 @@
 #include <deque>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "recording/user_card/user_card.h"

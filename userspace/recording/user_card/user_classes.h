@@ -3,7 +3,6 @@
 // all programs of a recording share. The texts are untrusted. recording/session/metadata.cpp describes the classes.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>

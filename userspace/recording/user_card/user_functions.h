@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "monitor/user_ring.h"
-#include "user_block.h"
 #include "user_known_classes.h"
 
 namespace monitor::card {

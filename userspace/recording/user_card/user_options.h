@@ -2,7 +2,6 @@
 // Options of the user card: set by Recording, read by the card's parts.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include <sys/types.h>
