@@ -20,6 +20,16 @@
 #endif
 #define WRITE(lvalue, value) (*(volatile __typeof__(lvalue) *)&(lvalue) = (value))
 
+/* An array that the recorder maps. The loader sets max_entries if it is not 1. */
+#define MAPPED_ARRAY(name, value_type)             \
+	struct {                                   \
+		__uint(type, BPF_MAP_TYPE_ARRAY);  \
+		__uint(map_flags, BPF_F_MMAPABLE); \
+		__uint(max_entries, 1);            \
+		__type(key, __u32);                \
+		__type(value, value_type);         \
+	} name SEC(".maps")
+
 /*
  * Set by the loader before the program is verified, constants to the verifier: it removes branches, but not the loads.
  * A plain event reads only the first four, which share a cache line.
@@ -73,16 +83,9 @@ struct {
 
 /*
  * Processes selected by -p, or those of the sampled command, a bit for each PID (a thread that execs may change its
- * TID, but not its PID). Set or cleared when the process is created, valid until the PID is reused. The recorder maps
- * it.
+ * TID, but not its PID). Set or cleared when the process is created, valid until the PID is reused.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} traced SEC(".maps");
+MAPPED_ARRAY(traced, __u64);
 
 struct edc_clock edc_clock = {}; /* written by the recorder */
 
