@@ -17,6 +17,7 @@
 #include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/ranges.h"
 #include "base/suggestions.h"
 #include "commands.h"
 #include "common_options.h"
@@ -338,9 +339,8 @@ int run_merge(MergeArguments arguments)
 		return merge_shards(arguments);
 	if (arguments.directories.size() < 2 && !fs::is_regular_file(arguments.directories.front()))
 		throw CLI::ValidationError("expected at least two traces, or a file to convert");
-	std::vector<trace::Trace> traces;
-	for (const std::string &source : arguments.directories)
-		traces.push_back(open_trace({source}, arguments.tdl));
+	auto traces = list_of<trace::Trace>(
+	    arguments.directories, [&](const std::string &source) { return open_trace({source}, arguments.tdl); });
 	const std::vector<Part> parts = parts_of(arguments, traces);
 	const std::vector<std::string> twice = expect_different(traces, parts);
 	collection::write(arguments.output, parts, arguments.copy);

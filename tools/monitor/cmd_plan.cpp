@@ -15,6 +15,7 @@
 #include "base/byte_size.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/ranges.h"
 #include "commands.h"
 #include "common_options.h"
 #include "open.h"
@@ -58,10 +59,7 @@ std::optional<std::uint64_t> parse_buffer(const std::string &text)
 template <class Value, class Parse>
 std::vector<std::optional<Value>> parse_all(const std::vector<std::string> &texts, Parse parse)
 {
-	std::vector<std::optional<Value>> values;
-	for (const std::string &text : texts)
-		values.emplace_back(parse(text));
-	return values;
+	return list_of<std::optional<Value>>(texts, parse);
 }
 
 plan::Recorded read(const PlanArguments &arguments)

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
+#include "base/ranges.h"
 #include "base/suggestions.h"
 #include "commands.h"
 #include "common_options.h"
@@ -69,9 +70,7 @@ void expect_trace(const std::string &word, bool is_after_another)
 	std::error_code ignored;
 	if (std::filesystem::exists(word, ignored))
 		return;
-	std::vector<std::string> names;
-	for (const reports::Report *report : all_reports())
-		names.emplace_back(report->name);
+	const auto names = list_of<std::string>(all_reports(), &reports::Report::name);
 	if (std::ranges::find(names, word) != names.end())
 		throw Error("there is no directory {}; the name of a report comes last: monitor report DIR {}", word,
 			    word);
@@ -95,9 +94,8 @@ int print_answer(const ReportArguments &arguments, const std::vector<std::string
 
 int write_flame_graphs(const ReportArguments &arguments)
 {
-	std::vector<trace::Trace> traces;
-	for (const std::string &word : arguments.words)
-		traces.push_back(open_trace({word}, arguments.tdl));
+	auto traces = list_of<trace::Trace>(arguments.words,
+					    [&](const std::string &word) { return open_trace({word}, arguments.tdl); });
 	const reports::Answer made = reports::flame_graphs(arguments, traces);
 	int exit_code = 0;
 	for (const trace::Trace &trace : traces)

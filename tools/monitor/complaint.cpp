@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ranges.h"
 #include "base/suggestions.h"
 
 namespace monitor {
@@ -28,10 +29,7 @@ std::string command_path(const CLI::App &command)
 
 std::vector<std::string> names_of_subcommands(const CLI::App &command)
 {
-	std::vector<std::string> names;
-	for (const CLI::App *each : command.get_subcommands({}))
-		names.push_back(each->get_name());
-	return names;
+	return list_of<std::string>(command.get_subcommands({}), [](const CLI::App *each) { return each->get_name(); });
 }
 
 std::vector<std::string> names_of_options(const CLI::App &command)

@@ -19,6 +19,7 @@
 
 #include "base/byte_size.h"
 #include "base/memory_bound.h"
+#include "base/ranges.h"
 #include "base/sentence.h"
 #include "base/signals.h"
 #include "base/suggestions.h"
@@ -78,9 +79,7 @@ int answer_questions(std::span<const std::string> words)
 		fmt::print("{}\n    {}\n", question.text, question.commands);
 	if (!questions.empty())
 		return 0;
-	std::vector<std::string> names;
-	for (const monitor::Command &command : monitor::commands())
-		names.emplace_back(command.name);
+	const auto names = monitor::list_of<std::string>(monitor::commands(), &monitor::Command::name);
 	monitor::print_error(fmt::format("no command and no question has {} '{}'.{} Try one other word, such as "
 					 "`monitor help slow`; the commands are {} (see monitor --help)",
 					 words.size() > 1 ? "all of the words" : "the word", fmt::join(words, " "),

@@ -16,6 +16,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/note.h"
+#include "base/ranges.h"
 #include "base/sample_mean.h"
 #include "base/scanner.h"
 #include "print_table.h"
@@ -45,10 +46,8 @@ std::optional<double> replayed_ns(const model::Model &model)
 
 double recorded_ns(const model::Model &model)
 {
-	std::vector<double> elapsed;
-	for (const model::SampleSet &set : model.sets)
-		elapsed.push_back(static_cast<double>(set.elapsed_ns));
-	return sample_mean(elapsed);
+	return sample_mean(list_of<double>(
+	    model.sets, [](const model::SampleSet &set) { return static_cast<double>(set.elapsed_ns); }));
 }
 
 std::string difference_text(double value, double from)

@@ -12,6 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include "ranges.h"
+
 namespace monitor {
 
 class BlockRanges {
@@ -56,10 +58,7 @@ public:
 	}
 	std::uint64_t count() const
 	{
-		std::uint64_t sum = 0;
-		for (const auto &[first, end] : ranges_)
-			sum += end - first;
-		return sum;
+		return sum_of_all<std::uint64_t>(ranges_, [](const auto &each) { return each.second - each.first; });
 	}
 	const std::map<std::uint64_t, std::uint64_t> &ranges() const { return ranges_; }
 

@@ -6,6 +6,7 @@
 #include "date_text.h"
 #include "json.h"
 #include "json_fields.h"
+#include "ranges.h"
 
 namespace monitor {
 namespace {
@@ -40,18 +41,12 @@ std::string time_of(std::uint64_t ns, const char *format)
 
 std::uint64_t FetchedTrace::blocks() const
 {
-	std::uint64_t sum = 0;
-	for (const auto &[name, stream] : streams)
-		sum += stream.blocks;
-	return sum;
+	return sum_of_all<std::uint64_t>(streams, [](const auto &each) { return each.second.blocks; });
 }
 
 std::uint64_t FetchedTrace::blocks_present() const
 {
-	std::uint64_t sum = 0;
-	for (const auto &[name, stream] : streams)
-		sum += stream.present.count();
-	return sum;
+	return sum_of_all<std::uint64_t>(streams, [](const auto &each) { return each.second.present.count(); });
 }
 
 std::string FetchedTrace::text() const

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/ranges.h"
 #include "cmd_fleet.h"
 #include "common_options.h"
 #include "fleet/keys/fleet_directory.h"
@@ -66,9 +67,8 @@ std::string number_text(const std::vector<std::string> &hosts)
 
 std::string hubs_to_print(const fleet::Hubs &hubs)
 {
-	std::vector<std::string> texts;
-	for (const fleet::HubAddress &hub : hubs.addresses)
-		texts.push_back(hub.host_and_port());
+	const auto texts =
+	    list_of<std::string>(hubs.addresses, [](const fleet::HubAddress &hub) { return hub.host_and_port(); });
 	return fmt::format("the {} {}", hub_or_hubs(hubs), fmt::join(texts, ", "));
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/ranges.h"
 #include "significance.h"
 
 namespace monitor::diff {
@@ -142,10 +143,7 @@ void test_rows(Ranking &ranking, Tests &tests)
 template <class Of> double p_of(const std::vector<Measured> &before, const std::vector<Measured> &after, const Of &of)
 {
 	const auto values = [&](const std::vector<Measured> &side) {
-		std::vector<double> made;
-		for (const Measured &each : side)
-			made.push_back(static_cast<double>(of(each)));
-		return made;
+		return list_of<double>(side, [&](const Measured &each) { return static_cast<double>(of(each)); });
 	};
 	return mann_whitney(values(before), values(after));
 }

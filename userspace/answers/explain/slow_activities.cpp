@@ -11,6 +11,7 @@
 #include "answers/path/path_fold.h"
 #include "answers/path/subject.h"
 #include "base/error.h"
+#include "base/ranges.h"
 #include "base/text.h"
 #include "path_part.h"
 #include "reading/analyze/feed.h"
@@ -31,10 +32,8 @@ using Ranges = std::vector<ChosenActivities::ThreadRange>;
 
 std::uint64_t length(const Ranges &ranges)
 {
-	std::uint64_t sum = 0;
-	for (const ChosenActivities::ThreadRange &one : ranges)
-		sum += one.range.to - one.range.from;
-	return sum;
+	return sum_of_all<std::uint64_t>(
+	    ranges, [](const ChosenActivities::ThreadRange &one) { return one.range.to - one.range.from; });
 }
 
 // The quickest first.

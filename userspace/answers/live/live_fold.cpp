@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "base/ranges.h"
 #include "recording/card/classes.h"
 
 namespace monitor::live {
@@ -203,10 +204,7 @@ std::uint64_t LiveFold::count(const std::string &name) const
 
 std::uint64_t LiveFold::count() const
 {
-	std::uint64_t sum = 0;
-	for (const std::uint64_t count : class_counts_)
-		sum += count;
-	return sum;
+	return sum_of_all<std::uint64_t>(class_counts_);
 }
 
 LiveFold::Counts LiveFold::by_id(const std::vector<std::uint64_t> &of) const

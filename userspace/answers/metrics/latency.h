@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/ranges.h"
 #include "reading/ctf/clock.h"
 
 namespace monitor::metrics {
@@ -18,13 +19,7 @@ struct Latency {
 	std::array<std::uint64_t, latency_bounds + 1> counts{};
 	double seconds = 0; // sum of all times
 
-	std::uint64_t count() const
-	{
-		std::uint64_t sum = 0;
-		for (const std::uint64_t each : counts)
-			sum += each;
-		return sum;
-	}
+	std::uint64_t count() const { return sum_of_all<std::uint64_t>(counts); }
 	Latency &operator+=(const Latency &other)
 	{
 		for (std::size_t i = 0; i < counts.size(); ++i)

@@ -12,6 +12,7 @@
 #include "answers/reports/fold_report.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/ranges.h"
 #include "base/text.h"
 #include "chosen_activities.h"
 #include "ended_by.h"
@@ -130,9 +131,7 @@ std::vector<CriticalPath::Row> CriticalPath::rows() const
 		row.ticks += ticks;
 		row.is_unknown = path::is_unknown(part, folded_.fold.kinds());
 	}
-	std::vector<Row> rows;
-	for (auto &[names, row] : sums)
-		rows.push_back(std::move(row));
+	auto rows = list_of<Row>(sums, [](auto &each) { return std::move(each.second); });
 	std::ranges::stable_sort(rows, std::greater<>(), &Row::ticks);
 	std::uint64_t sum = 0;
 	for (Row &row : rows) {
@@ -198,10 +197,7 @@ Table CriticalPath::links() const
 
 std::uint64_t CriticalPath::unknown_ns() const
 {
-	std::uint64_t unknown = 0;
-	for (const Row &row : rows())
-		unknown += row.is_unknown ? row.time_ns : 0;
-	return unknown;
+	return sum_of_all<std::uint64_t>(rows(), [](const Row &row) { return row.is_unknown ? row.time_ns : 0; });
 }
 
 std::string CriticalPath::above() const

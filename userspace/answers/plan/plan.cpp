@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/buffering/buffers.h"
+#include "base/ranges.h"
 
 namespace monitor::plan {
 namespace {
@@ -86,10 +87,9 @@ Prediction predict(const Recorded &recorded, const Setting &setting)
 
 std::vector<double> lost_in_each(const Recorded &recorded, const Setting &setting)
 {
-	std::vector<double> lost;
-	for (const Circumstances &circumstances : circumstances_of(recorded.arrivals))
-		lost.push_back(simulate(recorded.arrivals, recorded.times, setting, circumstances).lost_percent());
-	return lost;
+	return list_of<double>(circumstances_of(recorded.arrivals), [&](const Circumstances &circumstances) {
+		return simulate(recorded.arrivals, recorded.times, setting, circumstances).lost_percent();
+	});
 }
 
 std::optional<std::uint64_t> smallest_buffer(const Recorded &recorded, Setting setting)

@@ -14,6 +14,7 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/keyed_lines.h"
+#include "base/ranges.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "reading/filter/text_match.h"
@@ -133,9 +134,8 @@ private:
 	{
 		if (const auto found = find(name))
 			return *found;
-		std::vector<std::string> names;
-		for (const Box &box : layout_.boxes)
-			names.push_back(readable(box.name));
+		const auto names =
+		    list_of<std::string>(layout_.boxes, [](const Box &box) { return readable(box.name); });
 		throw Error("{}: there is no box {}; the boxes are {}.{}", where, readable(name),
 			    fmt::join(names, ", "), suggestions(name, names));
 	}

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/ranges.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "reading/model/claims.h"
@@ -22,10 +23,7 @@ constexpr std::uint32_t max_sweep = 256;
 
 std::vector<std::string> roles_of(const model::Model &model)
 {
-	std::vector<std::string> names;
-	for (const model::Role &role : model.roles)
-		names.push_back(role.name);
-	return names;
+	return list_of<std::string>(model.roles, &model::Role::name);
 }
 
 struct Assignment {

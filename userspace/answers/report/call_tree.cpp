@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.h"
+
 namespace monitor::report {
 namespace {
 
@@ -230,10 +232,7 @@ void CallTree::sum_up()
 
 std::uint64_t CallTree::truncated() const
 {
-	std::uint64_t sum = 0;
-	for (const auto &[why, amount] : truncated_by_)
-		sum += amount;
-	return sum;
+	return sum_of_all<std::uint64_t>(truncated_by_, [](const auto &each) { return each.second; });
 }
 
 std::vector<CallTree::Truncated> CallTree::truncated_by() const
@@ -266,9 +265,7 @@ std::vector<CallTree::Function> CallTree::functions() const
 	for (const std::uint32_t process : nodes_[0].children)
 		for (const std::uint32_t function : nodes_[process].children)
 			visit(visit, function);
-	std::vector<Function> all;
-	for (const auto &[name, function] : by_name)
-		all.push_back(function);
+	auto all = list_of<Function>(by_name, [](const auto &each) { return each.second; });
 	std::ranges::sort(all, [&](const Function &a, const Function &b) {
 		return a.self != b.self ? a.self > b.self
 		       : a.total != b.total

@@ -7,15 +7,13 @@
 #include <fmt/format.h>
 
 #include "base/escape.h"
+#include "base/ranges.h"
 
 namespace monitor::report {
 
 std::uint64_t Profile::total() const
 {
-	std::uint64_t sum = 0;
-	for (const Stack &stack : stacks)
-		sum += stack.value;
-	return sum;
+	return sum_of_all<std::uint64_t>(stacks, &Stack::value);
 }
 
 Profile profile_of(const CallTree &tree, const trace::Clock &clock, StackBy by, const std::string &name)
@@ -52,9 +50,8 @@ std::string folded_frame(std::string text)
 
 std::string folded_text(const Profile &profile)
 {
-	std::vector<std::string> frames;
-	for (const symbols::FrameName &frame : profile.frames)
-		frames.push_back(folded_frame(frame.text()));
+	const auto frames = list_of<std::string>(
+	    profile.frames, [](const symbols::FrameName &frame) { return folded_frame(frame.text()); });
 	std::string text;
 	for (const Profile::Stack &stack : profile.stacks) {
 		const std::uint64_t value = profile.is_time ? (stack.value + 500) / 1000 : stack.value;

@@ -2,6 +2,7 @@
 #include "statistics_table.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/ranges.h"
 
 #include <algorithm>
 #include <bit>
@@ -47,10 +48,7 @@ std::vector<const activities::DistributionRow *> ordered(const activities::Rows 
 	std::multimap<std::string, const activities::DistributionRow *> by_text;
 	for (const auto &[key, row] : rows.all())
 		by_text.emplace(text_of(row.cells, threads), &row);
-	std::vector<const activities::DistributionRow *> all;
-	for (const auto &[text, row] : by_text)
-		all.push_back(row);
-	return all;
+	return list_of<const activities::DistributionRow *>(by_text, [](const auto &each) { return each.second; });
 }
 
 // Keys with threads get a column with their process.

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/ranges.h"
 #include "base/text_width.h"
 
 namespace monitor::report {
@@ -253,9 +254,7 @@ std::string to_text(const Table &whole, std::size_t max_width)
 		out.erase(out.find_last_not_of(' ') + 1);
 		out += '\n';
 	};
-	std::vector<std::string> titles;
-	std::ranges::transform(table.columns, std::back_inserter(titles), &Column::title);
-	line(titles);
+	line(list_of<std::string>(table.columns, &Column::title));
 	for (const auto &row : texts)
 		line(row);
 	return out;

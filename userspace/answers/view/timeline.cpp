@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/ranges.h"
 #include "groups.h"
 #include "picture_bytes.h"
 
@@ -25,10 +26,7 @@ constexpr std::size_t slices_between_checks = 1 << 16; // between checks of thei
 
 std::uint64_t ThreadLanes::ran() const
 {
-	std::uint64_t ticks = 0;
-	for (const Stay &stay : stays)
-		ticks += stay.runs.busy();
-	return ticks;
+	return sum_of_all<std::uint64_t>(stays, [](const Stay &stay) { return stay.runs.busy(); });
 }
 
 std::vector<Slice> ThreadLanes::runs(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,

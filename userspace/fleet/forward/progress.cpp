@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/json_fields.h"
+#include "base/ranges.h"
 #include "fleet/wire/fetch_request.h"
 
 namespace monitor::fleet {
@@ -40,10 +41,7 @@ void parse_wanted(const nlohmann::json &json, TraceProgress::Wanted &wanted)
 
 std::uint64_t TraceProgress::stored_blocks() const
 {
-	std::uint64_t sum = 0;
-	for (const auto &[name, stored] : streams)
-		sum += stored.count();
-	return sum;
+	return sum_of_all<std::uint64_t>(streams, [](const auto &each) { return each.second.count(); });
 }
 
 void TraceProgress::start_again(std::uint64_t new_store)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ranges.h"
 #include "fleet/wire/names.h"
 #include "fleet_keys.h"
 
@@ -85,9 +86,8 @@ Subjects received_by(const std::string &host)
 
 std::string in_quotes(const Subjects &subjects)
 {
-	std::vector<std::string> texts;
-	for (const std::string &subject : subjects)
-		texts.push_back('"' + subject + '"');
+	const auto texts =
+	    list_of<std::string>(subjects, [](const std::string &subject) { return '"' + subject + '"'; });
 	return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "base/escape.h"
+#include "base/ranges.h"
 #include "base/scanner.h"
 
 namespace monitor::fleet {
@@ -149,12 +150,7 @@ std::string add_option(const OptionRule &rule, const nlohmann::json &value, std:
 
 const std::vector<std::string> &all_options()
 {
-	static const std::vector<std::string> names = [] {
-		std::vector<std::string> all;
-		for (const OptionRule &rule : rules)
-			all.emplace_back(rule.name);
-		return all;
-	}();
+	static const auto names = list_of<std::string>(rules, &OptionRule::name);
 	return names;
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/keyed_lines.h"
+#include "base/ranges.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 
@@ -111,9 +112,7 @@ private:
 
 	void expect_activity(const RatioText &ratio, const std::string &name) const
 	{
-		std::vector<std::string> known;
-		for (const DefinitionText &activity : table_.activities)
-			known.push_back(activity.name);
+		const auto known = list_of<std::string>(table_.activities, &DefinitionText::name);
 		if (std::ranges::find(known, name) == known.end())
 			throw Error("{}: there is no activity {} in this table.{}", ratio.where, readable(name),
 				    suggestions(name, known));

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/ranges.h"
 #include "base/text.h"
 
 namespace monitor::activities {
@@ -287,10 +288,7 @@ TotalsRow Totals::row_of(std::vector<TotalsRow::Part> parts, const Group &group)
 
 std::uint64_t Totals::uncertain() const
 {
-	std::uint64_t sum = 0;
-	for (const auto &[key, group] : groups_)
-		sum += group.uncertain;
-	return sum;
+	return sum_of_all<std::uint64_t>(groups_, [](const auto &each) { return each.second.uncertain; });
 }
 
 std::vector<TotalsRow> Totals::rows(Whose whose) const

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/histogram.h"
+#include "base/ranges.h"
 
 namespace monitor::analyze {
 namespace {
@@ -129,9 +130,7 @@ std::uint64_t ClockBound::quantile(double fraction) const
 {
 	if (intervals_.empty())
 		return 0;
-	std::vector<std::uint64_t> bounds;
-	for (const ClockInterval &interval : intervals_)
-		bounds.push_back(interval.bound);
+	auto bounds = list_of<std::uint64_t>(intervals_, &ClockInterval::bound);
 	std::ranges::sort(bounds);
 	return bounds[nearest_rank(fraction, bounds.size()) - 1];
 }

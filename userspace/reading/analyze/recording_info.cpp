@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.h"
 #include "monitor/timing.h"
 
 namespace monitor::analyze {
@@ -224,18 +225,12 @@ std::uint64_t RecordingInfo::lost() const
 
 std::uint64_t RecordingInfo::paused() const
 {
-	std::uint64_t sum = 0;
-	for (const ClassCounts &counts : classes)
-		sum += counts.paused;
-	return sum;
+	return sum_of_all<std::uint64_t>(classes, &ClassCounts::paused);
 }
 
 std::uint64_t RecordingInfo::too_deep() const
 {
-	std::uint64_t sum = 0;
-	for (const ClassCounts &counts : classes)
-		sum += counts.too_deep;
-	return sum;
+	return sum_of_all<std::uint64_t>(classes, &ClassCounts::too_deep);
 }
 
 std::uint64_t RecordingInfo::missed() const

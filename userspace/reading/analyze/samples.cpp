@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/ranges.h"
 
 namespace monitor::analyze {
 
@@ -92,10 +93,7 @@ std::uint64_t SampleFold::missing(const SampledCpu &cpu) const
 
 std::uint64_t SampleFold::missing() const
 {
-	std::uint64_t sum = 0;
-	for (const auto &[number, cpu] : by_cpu_)
-		sum += missing(cpu);
-	return sum;
+	return sum_of_all<std::uint64_t>(by_cpu_, [&](const auto &each) { return missing(each.second); });
 }
 
 // The leader of a thread is known only when the whole trace has been read.
@@ -110,10 +108,7 @@ std::vector<SampledProcess> SampleFold::processes() const
 		process.kernel += sampled.kernel;
 		process.idle += sampled.idle;
 	}
-	std::vector<SampledProcess> all;
-	all.reserve(by_leader.size());
-	for (const auto &[leader, process] : by_leader)
-		all.push_back(process);
+	auto all = list_of<SampledProcess>(by_leader, [](const auto &each) { return each.second; });
 	std::ranges::sort(all, [](const SampledProcess &a, const SampledProcess &b) {
 		return std::tuple(b.samples(), a.leader->tid) < std::tuple(a.samples(), b.leader->tid);
 	});

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/limits.h"
+#include "base/ranges.h"
 #include "base/recording_file/contents.h"
 #include "collection_clocks.h"
 #include "cursor.h"
@@ -634,10 +635,8 @@ bool Trace::is_empty() const
 
 std::uint64_t Trace::size_bytes() const
 {
-	std::uint64_t bytes = 0;
-	for (const auto &stream : streams_)
-		bytes += stream->offset(stream->packets());
-	return bytes;
+	return sum_of_all<std::uint64_t>(streams_,
+					 [](const auto &stream) { return stream->offset(stream->packets()); });
 }
 
 std::vector<std::string> Trace::class_names() const

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/ranges.h"
 #include "monitor/syscall_arg.h"
 
 namespace monitor::filter {
@@ -215,12 +216,7 @@ bool is_common_property(const Expression &name)
 
 const std::vector<std::string_view> &common_properties()
 {
-	static const std::vector<std::string_view> names = [] {
-		std::vector<std::string_view> all;
-		for (const Property &property : properties)
-			all.push_back(property.name);
-		return all;
-	}();
+	static const auto names = list_of<std::string_view>(properties, &Property::name);
 	return names;
 }
 

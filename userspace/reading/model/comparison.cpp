@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "base/ranges.h"
 #include "base/sample_mean.h"
 
 namespace monitor::model {
@@ -58,10 +59,7 @@ std::vector<double> recorded_times(const Instances &instances, const Begins &beg
 			const auto iteration = std::ranges::upper_bound(of_thread, instance.begin) - of_thread.begin();
 			sums[{instance.thread, iteration}] += static_cast<double>(instance.cpu_ns);
 		}
-	std::vector<double> times;
-	for (const auto &[iteration, sum] : sums)
-		times.push_back(sum);
-	return times;
+	return list_of<double>(sums, [](const auto &each) { return each.second; });
 }
 
 TimesResult compare_times(const Model &model, const Recording &recording, const Begins &begins,

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.h"
 #include "body.h"
 #include "model_text.h"
 
@@ -50,10 +51,7 @@ std::vector<std::uint64_t> latencies(const std::vector<Recording> &recordings)
 
 template <class Value> std::uint64_t mean(const std::vector<Recording> &recordings, const Value &value)
 {
-	std::uint64_t sum = 0;
-	for (const Recording &recording : recordings)
-		sum += value(recording);
-	return sum / recordings.size();
+	return sum_of_all<std::uint64_t>(recordings, value) / recordings.size();
 }
 
 // The number of iterations of each thread, or of all that share them; 0 if it differs.

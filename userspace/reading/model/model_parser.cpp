@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "model_lexer.h"
@@ -305,9 +306,7 @@ private:
 	{
 		if (const auto found = known.find(reference.name); found != known.end())
 			return found->second;
-		std::vector<std::string> names;
-		for (const auto &[name, index] : known)
-			names.push_back(name);
+		const auto names = list_of<std::string>(known, [](const auto &each) { return each.first; });
 		lexer_.refuse(reference.position, fmt::format("there is no {} {}.{}", what, readable(reference.name),
 							      suggestions(reference.name, names)));
 	}

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ranges.h"
 #include "model_text.h"
 
 namespace monitor::model {
@@ -255,9 +256,7 @@ private:
 	{
 		const auto &takers = recording.roles[structure_.role_of.at(first)].threads;
 		const std::uint32_t producer = recording.roles[structure_.role_of.at(before)].threads.front();
-		std::vector<std::uint64_t> ends;
-		for (const Instance &instance : recording.found.instances.at(before))
-			ends.push_back(instance.end);
+		auto ends = list_of<std::uint64_t>(recording.found.instances.at(before), &Instance::end);
 		std::ranges::sort(ends);
 		const std::vector<Instance> &taken = recording.found.instances.at(first);
 		for (const Step &step : recording.steps.threads[producer].steps) {

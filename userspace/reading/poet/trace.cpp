@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "base/ranges.h"
 #include "base/suggestions.h"
 #include "core.h"
 
@@ -78,10 +79,8 @@ std::uint64_t Trace::event_count() const
 std::vector<std::string> Trace::problems() const
 {
 	return core_->use_problems([](const monitor::trace::Problems &problems) {
-		std::vector<std::string> texts;
-		for (const auto &problem : problems.kept())
-			texts.push_back(problem.text());
-		return texts;
+		return monitor::list_of<std::string>(problems.kept(),
+						     [](const auto &problem) { return problem.text(); });
 	});
 }
 

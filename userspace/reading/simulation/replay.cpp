@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "replay.h"
 
+#include "base/ranges.h"
 #include "replayer.h"
 
 namespace monitor::simulation {
@@ -15,18 +16,13 @@ std::vector<Replayed> replay_all(const model::Model &model, const Change &change
 {
 	if (model.sets.empty())
 		return {replay(model, nullptr, change, settings)};
-	std::vector<Replayed> made;
-	for (const model::SampleSet &set : model.sets)
-		made.push_back(replay(model, &set, change, settings));
-	return made;
+	return list_of<Replayed>(model.sets,
+				 [&](const model::SampleSet &set) { return replay(model, &set, change, settings); });
 }
 
 std::vector<double> elapsed_of(const std::vector<Replayed> &replays)
 {
-	std::vector<double> values;
-	for (const Replayed &replayed : replays)
-		values.push_back(static_cast<double>(replayed.elapsed));
-	return values;
+	return list_of<double>(replays, [](const Replayed &replayed) { return static_cast<double>(replayed.elapsed); });
 }
 
 std::uint32_t threads_of(const model::Role &role, const Change &change)

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ranges.h"
+
 namespace monitor::trace::tdl {
 namespace {
 
@@ -394,11 +396,8 @@ const FieldCompiler::Known &FieldCompiler::find(const Name &name) const
 					     " is not in every record; what depends on it must be in the same `when`");
 		return *known;
 	}
-	std::vector<std::string> names;
-	for (const Known &known : known_)
-		names.push_back(known.name);
-	throw ParseError(name.position,
-			 "there is no field " + name.text + " before this" + did_you_mean(name.text, names));
+	throw ParseError(name.position, "there is no field " + name.text + " before this" +
+					    did_you_mean(name.text, list_of<std::string>(known_, &Known::name)));
 }
 
 const FieldCompiler::Known &FieldCompiler::find_integer(const Name &name) const

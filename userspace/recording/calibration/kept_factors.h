@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ranges.h"
 #include "base/recording_file/calibration.h"
 
 namespace monitor::card {
@@ -23,10 +24,7 @@ struct LoadCost {
 
 	double predicted() const
 	{
-		double sum = 0;
-		for (const auto &[family, ns] : predicted_ns)
-			sum += ns;
-		return sum;
+		return sum_of_all<double>(predicted_ns, [](const auto &each) { return each.second; });
 	}
 
 	void fields(auto &v)

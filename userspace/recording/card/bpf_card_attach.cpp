@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Attaches and detaches the probes of the BPF card.
+#include "base/ranges.h"
 #include "bpf_card.h"
 
 #include <algorithm>
@@ -168,9 +169,7 @@ void BpfCard::prepare_late_cpus(const record::User &user, std::vector<OpenedLate
 		return;
 	opened_late_ = own_events();
 	std::ranges::move(others, std::back_inserter(opened_late_));
-	std::vector<perf_event_attr> attributes;
-	for (const OpenedLate &late : opened_late_)
-		attributes.push_back(late.attributes);
+	auto attributes = list_of<perf_event_attr>(opened_late_, &OpenedLate::attributes);
 	if (!attributes.empty())
 		event_opener_ = std::make_unique<EventOpener>(std::move(attributes), user);
 }

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/ranges.h"
 #include "monitor/card.h" // ahead of the skeleton, which has its structs
 #include "monitor/matcher.h"
 
@@ -90,10 +91,8 @@ std::uint64_t StackMemory::spent_ns() const
 
 std::uint64_t StackMemory::timer_taken() const
 {
-	std::uint64_t sum = 0;
-	for (const edc_stack_cpu &cpu : cpus)
-		sum += __atomic_load_n(&cpu.timer_taken, __ATOMIC_RELAXED);
-	return sum;
+	return sum_of_all<std::uint64_t>(
+	    cpus, [](const edc_stack_cpu &cpu) { return __atomic_load_n(&cpu.timer_taken, __ATOMIC_RELAXED); });
 }
 
 void StackMemory::set_space(std::int32_t process, std::int64_t space) const

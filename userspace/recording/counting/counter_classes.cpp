@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.h"
 #include "monitor/card.h"
 
 namespace monitor::record {
@@ -32,19 +33,15 @@ std::vector<std::string> field_names(std::vector<std::string> names)
 
 std::vector<std::string> fields_of_set(const pmu::Selection &selection, const std::vector<std::size_t> &set)
 {
-	std::vector<std::string> names;
-	names.reserve(set.size());
-	for (const std::size_t counter : set)
-		names.push_back(selection.counters[counter].name);
-	return field_names(std::move(names));
+	return field_names(
+	    list_of<std::string>(set, [&](std::size_t counter) { return selection.counters[counter].name; }));
 }
 
 std::vector<std::string> fields_of_ratios(const pmu::Selection &selection)
 {
-	std::vector<std::string> names;
-	for (const RatioPair &pair : ratio_pairs(selection))
-		names.push_back(selection.measurements[pair.measurement].name);
-	return field_names(std::move(names));
+	return field_names(list_of<std::string>(ratio_pairs(selection), [&](const RatioPair &pair) {
+		return selection.measurements[pair.measurement].name;
+	}));
 }
 
 // Counters are numbered in the order of the sets: one name may be in two of them.

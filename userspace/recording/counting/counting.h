@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ranges.h"
 #include "monitor/user_ring.h"
 #include "ratio_pairs.h"
 #include "recording/card/reset_events.h"
@@ -31,9 +32,7 @@ struct Counting {
 	// The starts of segments, by number.
 	std::vector<std::string> reset_names() const
 	{
-		std::vector<std::string> names;
-		for (const card::ResetEvent &event : resets)
-			names.push_back(event.name);
+		auto names = list_of<std::string>(resets, &card::ResetEvent::name);
 		names.insert(names.end(), reset_triggers.begin(), reset_triggers.end());
 		return names;
 	}

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.h"
 #include "base/suggestions.h"
 #include "generic.h"
 #include "pfm.h"
@@ -97,9 +98,7 @@ std::optional<Event> pmu_event(const std::string &name, const Machine &machine)
 
 std::vector<std::string> known_names()
 {
-	std::vector<std::string> names;
-	for (const GenericEvent &event : generic_events())
-		names.push_back(event.name);
+	auto names = list_of<std::string>(generic_events(), &GenericEvent::name);
 	for (const PfmEvent &event : pfm_events()) {
 		names.push_back(event.name.substr(0, event.name.find(':')));
 		names.push_back(event.name);

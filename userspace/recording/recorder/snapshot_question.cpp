@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_fields.h"
+#include "base/ranges.h"
 #include "recorders.h"
 
 namespace monitor::record {
@@ -107,10 +108,8 @@ Fd snapshot_socket()
 
 std::vector<int> flight_recorders()
 {
-	std::vector<int> pids;
-	for (const auto &[pid, fd] : connections(0, Clock::now() + connect_timeout))
-		pids.push_back(pid);
-	return pids;
+	return list_of<int>(connections(0, Clock::now() + connect_timeout),
+			    [](const auto &each) { return each.first; });
 }
 
 nlohmann::ordered_json flight_state(int pid)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ranges.h"
 #include "blocks.h"
 #include "recording/card/classes.h"
 
@@ -16,10 +17,7 @@ ClassCountReader::ClassCountReader(const card::BpfCard &card) : card_(card), mis
 
 std::uint64_t ClassCountReader::misses() const
 {
-	std::uint64_t sum = 0;
-	for (const auto &[program, misses] : card_.misses())
-		sum += misses;
-	return sum;
+	return sum_of_all<std::uint64_t>(card_.misses(), [](const auto &each) { return each.second; });
 }
 
 const CountsByClass &ClassCountReader::read()

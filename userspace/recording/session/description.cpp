@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/ranges.h"
 #include "metadata.h"
 #include "recording/counting/counter_classes.h"
 
@@ -13,10 +14,7 @@ std::string Description::text(const ClockDescription &clock, const Classes &clas
 {
 	const MatcherRequest request = options_.matching ? options_.matching->request : MatcherRequest();
 	const auto names = [](const auto &all) {
-		std::vector<std::string> of_all;
-		for (const auto &one : all)
-			of_all.push_back(one.name);
-		return of_all;
+		return list_of<std::string>(all, [](const auto &one) { return one.name; });
 	};
 	return metadata(uuid_, clock, counter_classes(options_.counting), classes, names(functions_.found().functions),
 			names(request.counts), names(request.times), names(request.triggers),

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/ranges.h"
+
 namespace monitor::stacks {
 namespace {
 
@@ -82,10 +84,7 @@ bool AddressSpaces::on_mapped(std::int32_t process, const CodeMapping &mapping)
 
 std::vector<std::int32_t> AddressSpaces::known_processes() const
 {
-	std::vector<std::int32_t> known;
-	for (const auto &[process, what] : processes_)
-		known.push_back(process);
-	return known;
+	return list_of<std::int32_t>(processes_, [](const auto &each) { return each.first; });
 }
 
 void AddressSpaces::on_executed(std::int32_t process, std::uint64_t time)

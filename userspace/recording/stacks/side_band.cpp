@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/ranges.h"
 
 namespace monitor::stacks {
 namespace {
@@ -96,10 +97,7 @@ void SideBand::add(unsigned cpu, Fd event)
 std::vector<int> SideBand::fds() const
 {
 	const std::lock_guard hold(lock_);
-	std::vector<int> fds;
-	for (const Ring &ring : rings_)
-		fds.push_back(ring.fd.get());
-	return fds;
+	return list_of<int>(rings_, [](const Ring &ring) { return ring.fd.get(); });
 }
 
 std::vector<Change> SideBand::take()
