@@ -5,7 +5,6 @@
 #include <array>
 #include <cstring>
 #include <iterator>
-#include <span>
 #include <utility>
 
 #include <elf.h>

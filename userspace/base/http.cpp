@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <list>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -2,8 +2,6 @@
 #include "machine_evidence.h"
 
 #include <algorithm>
-#include <functional>
-#include <map>
 
 #include <fmt/format.h>
 

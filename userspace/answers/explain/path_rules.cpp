@@ -2,7 +2,6 @@
 #include "path_rules.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <set>
 

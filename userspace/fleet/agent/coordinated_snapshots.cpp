@@ -2,7 +2,6 @@
 #include "coordinated_snapshots.h"
 
 #include <cerrno>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>

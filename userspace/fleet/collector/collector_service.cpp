@@ -9,7 +9,6 @@
 #include <sys/resource.h>
 
 #include "base/error.h"
-#include "fleet/wire/names.h"
 
 namespace monitor::fleet {
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "clock_exchange.h"
 
-#include <chrono>
-
 #include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/this_boot.h"

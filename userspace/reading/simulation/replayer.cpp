@@ -2,7 +2,6 @@
 #include "replayer.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/error.h"
 #include "loads.h"

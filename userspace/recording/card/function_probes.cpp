@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 
 #include <bpf/libbpf.h>
 #include <fcntl.h>

@@ -11,7 +11,6 @@
 
 #include <unistd.h>
 
-#include "base/encoding.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
-#include "base/encoding.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "monitor/card.h"

@@ -8,7 +8,6 @@
 #include <sys/utsname.h>
 
 #include "base/date_text.h"
-#include "base/encoding.h"
 #include "base/fd.h"
 #include "base/this_boot.h"
 #include "recording/card/classes.h"

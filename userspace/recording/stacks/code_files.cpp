@@ -2,7 +2,6 @@
 #include "code_files.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/clock_ns.h"
 #include "base/encoding.h"
