@@ -28,32 +28,6 @@ template <class Value, class R> bool is_within(const R *first, std::size_t count
 	return after != first && value <= (after - 1)->last;
 }
 
-// Whether a comparison or a set accepts the value, ignoring negation. NaN satisfies no relation.
-bool accepts_real(const Expression &condition, double value)
-{
-	const auto &children = condition.children;
-	if (condition.kind == Expression::Kind::comparison) {
-		const double constant = children[1].number.real();
-		switch (condition.relation) {
-		case Relation::less:
-			return value < constant;
-		case Relation::less_equal:
-			return value <= constant;
-		case Relation::greater:
-			return value > constant;
-		case Relation::greater_equal:
-			return value >= constant;
-		default:
-			return value == constant;
-		}
-	}
-	return std::any_of(children.begin() + 1, children.end(), [&](const Expression &constant) {
-		return constant.kind == Expression::Kind::range
-			   ? value >= constant.children[0].number.real() && value <= constant.children[1].number.real()
-			   : value == constant.number.real();
-	});
-}
-
 } // namespace
 
 bool Program::compute(const Test &test, const trace::Event &event, const Running &running, Integer &value) const

@@ -41,6 +41,11 @@ bool matches_one(std::string_view pattern, std::size_t &at, char c)
 	return pattern[at++] == c;
 }
 
+Relation without_negation(Relation relation)
+{
+	return relation == Relation::not_equal ? Relation::equal : relation;
+}
+
 } // namespace
 
 bool matches_glob(std::string_view pattern, std::string_view text)
@@ -74,11 +79,9 @@ bool accepts_text(const Expression &condition, std::string_view text)
 	const Expression &constant = condition.children[1];
 	if (condition.kind == ExpressionKind::glob)
 		return matches_glob(constant.text, text);
-	if (condition.kind == ExpressionKind::comparison) {
-		const bool negated = condition.relation == Relation::not_equal;
+	if (condition.kind == ExpressionKind::comparison)
 		return constant.kind == ExpressionKind::text &&
-		       holds<std::string_view>(negated ? Relation::equal : condition.relation, text, constant.text);
-	}
+		       holds<std::string_view>(without_negation(condition.relation), text, constant.text);
 	return std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &element) {
 		if (element.kind == ExpressionKind::range)
 			return element.children[0].kind == ExpressionKind::text && text >= element.children[0].text &&
@@ -87,17 +90,20 @@ bool accepts_text(const Expression &condition, std::string_view text)
 	});
 }
 
-bool accepts_number(const Expression &condition, double value)
+bool accepts_real(const Expression &condition, double value)
 {
 	if (condition.kind == ExpressionKind::comparison)
-		return holds(condition.relation, value, condition.children[1].number.real());
-	const bool is_in =
-	    std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &each) {
-		    return each.kind == ExpressionKind::range
-			       ? value >= each.children[0].number.real() && value <= each.children[1].number.real()
-			       : value == each.number.real();
-	    });
-	return is_in == (condition.relation == Relation::equal);
+		return holds(without_negation(condition.relation), value, condition.children[1].number.real());
+	return std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &each) {
+		return each.kind == ExpressionKind::range
+			   ? value >= each.children[0].number.real() && value <= each.children[1].number.real()
+			   : value == each.number.real();
+	});
+}
+
+bool accepts_number(const Expression &condition, double value)
+{
+	return accepts_real(condition, value) != (condition.relation == Relation::not_equal);
 }
 
 } // namespace monitor::filter

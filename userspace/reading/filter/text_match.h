@@ -39,6 +39,9 @@ template <class Value> bool holds(Relation relation, const Value &a, const Value
 // are treated as == , ~ and `in`: the caller negates.
 bool accepts_text(const Expression &condition, std::string_view text);
 
+// The same for a number: NaN satisfies no relation.
+bool accepts_real(const Expression &condition, double value);
+
 // Whether a comparison or a set of constants accepts this number as its left side, negations included.
 bool accepts_number(const Expression &condition, double value);
 
