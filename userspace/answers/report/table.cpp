@@ -284,9 +284,7 @@ std::vector<std::string> fit_columns(Table &table, std::size_t max_width)
 		kept.erase(last);
 	}
 	std::ranges::sort(left_out);
-	std::vector<std::string> titles;
-	for (const std::size_t i : left_out)
-		titles.push_back(table.columns[i].title);
+	auto titles = list_of<std::string>(left_out, [&](std::size_t i) { return table.columns[i].title; });
 	table = with_columns(table, kept);
 	return titles;
 }

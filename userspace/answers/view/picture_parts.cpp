@@ -70,9 +70,7 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 		return whole->second;
 	trace::Trace trace = open_again();
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	analyze::Scope scope;
-	scope.range = range_of(from_ticks, to_ticks);
-	analyze::ThreadFold thread_fold(trace, info, scope);
+	analyze::ThreadFold thread_fold(trace, info, {range_of(from_ticks, to_ticks), {}, {}});
 	if (is_of_states) {
 		expect_states(thread_fold.kinds(), by == "calls");
 		const activities::Table shipped = activities::load_shipped_table(by == "calls" ? "syscalls" : "offcpu");
@@ -101,9 +99,7 @@ Json Picture::cases(std::uint64_t from_ticks, std::uint64_t to_ticks, const Case
 {
 	trace::Trace trace = open_again();
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	analyze::Scope scope;
-	scope.range = range_of(from_ticks, to_ticks);
-	analyze::ThreadFold thread_fold(trace, info, scope);
+	analyze::ThreadFold thread_fold(trace, info, {range_of(from_ticks, to_ticks), {}, {}});
 	expect_states(thread_fold.kinds(), wanted.of == CasesWanted::Of::calls);
 	Cases cases(thread_fold, wanted, timeline_->begin());
 	activities::Tracker tracker(analyze::input_of(trace, info), thread_fold, {});
@@ -118,9 +114,7 @@ Json Picture::cases(std::uint64_t from_ticks, std::uint64_t to_ticks, const Case
 std::string Picture::flame_page(std::uint64_t from_ticks, std::uint64_t to_ticks, const IsOver &is_over) const
 {
 	trace::Trace trace = open_again();
-	analyze::Scope scope;
-	scope.range = range_of(from_ticks, to_ticks);
-	analyze::ThreadFold thread_fold(trace, info_, scope);
+	analyze::ThreadFold thread_fold(trace, info_, {range_of(from_ticks, to_ticks), {}, {}});
 	analyze::StackFold fold;
 	thread_fold.add(fold);
 	fold_until(is_over, trace, thread_fold);
@@ -147,9 +141,7 @@ Json Picture::story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_
 {
 	trace::Trace trace = open_again();
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	analyze::Scope scope;
-	scope.range = range_of(from_ticks, to_ticks);
-	analyze::ThreadFold thread_fold(trace, info, scope);
+	analyze::ThreadFold thread_fold(trace, info, {range_of(from_ticks, to_ticks), {}, {}});
 	Story story(thread_fold, thread, timeline_->begin());
 	thread_fold.add(story);
 	fold_until(is_over, trace, thread_fold);
