@@ -17,7 +17,6 @@ namespace {
 
 using report::Cell;
 using report::cell_of;
-using report::Column;
 using report::Format;
 using report::Table;
 using report::Unit;

@@ -17,7 +17,6 @@ namespace {
 
 using namespace monitor::trace;
 using InnerEvent = monitor::trace::Event;
-using InnerGap = monitor::trace::Gap;
 
 const Filter::Body *body_of(const Selection &selection, const Core &core)
 {

@@ -100,10 +100,9 @@ void ModuleCard::map(unsigned cpus)
 
 bool ModuleCard::has(std::string_view name) const
 {
-	for (const ClassRow &row : kernel_classes())
-		if (name == row.name && edc_device_classes_has(&classes_, row.id))
-			return true;
-	return false;
+	return std::ranges::any_of(kernel_classes(), [&](const ClassRow &row) {
+		return name == row.name && edc_device_classes_has(&classes_, row.id);
+	});
 }
 
 void ModuleCard::attach(const std::vector<std::string> &names)

@@ -15,7 +15,6 @@
 #include "monitor/stack.h"
 
 struct card;
-struct bpf_map;
 
 namespace monitor::card {
 
