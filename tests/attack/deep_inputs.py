@@ -40,6 +40,10 @@ TSDL = {
     "enumeration": HEAD + "typealias enum : integer { size = 64; } { " + ", ".join(f"a{i} = {i * 10} ... {i * 10 + 9}" for i in range(60_000)) + " } := e;",
     "comment": "/*" * 500_000, "long": "x" * 20_000_000, "clocks": HEAD + "".join(f"clock {{ name = c{i}; freq = {i}; }};" for i in range(5000)),
     "frequency": HEAD + "clock { name = c; freq = 18446744073709551615; offset = 18446744073709551615; };"}
+MODELS = {
+    "semaphores": "role a 1000: { " + "; ".join(f"wake own s{i}" for i in range(3000)) + "; cpu 1us }",
+    "signals": "role w: loop 33000000 { signal x; cpu 1ns }\nrole x: loop 1 { await a; cpu 1ns }",
+    "CPUs": "cpus 65536\nrole a 100000: loop 10 { cpu 1us; sleep 1us }", "threads": "cpus 1\nrole a 100000: loop 100 { cpu 1us }"}
 SQL = {
     "brackets": "SELECT " + "(" * 55_000 + "1" + ")" * 55_000, "union": " UNION ALL ".join(["SELECT 1"] * 8000), "attach": "ATTACH 'evil' AS e",
     "vacuum": "VACUUM INTO 'evil'", "extension": "SELECT load_extension('/tmp/x.so')", "write": "SELECT writefile('evil', 'x')",
@@ -111,6 +115,12 @@ def descriptions():
 			answers(f"TSDL, {what}, {command}", command, directory)
 
 
+def models():
+	"""A few bytes that say what never ends, or needs gigabytes."""
+	for what, text in MODELS.items():
+		answers(f"model, {what}", "predict", file_of("x.model", f"# monitor model 1\n{text}\n"))
+
+
 def sql():
 	for what, text in SQL.items():
 		answers(f"SQL, {what}", "query", trace(), text[:LONGEST])
@@ -133,4 +143,4 @@ def others():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(filters, states, descriptions, sql, others)
+	e2e.main(filters, states, descriptions, models, sql, others)

@@ -101,6 +101,12 @@ std::uint64_t memory_bound()
 	return bound;
 }
 
+void use_memory_bound()
+{
+	if (const std::uint64_t max_total = bound; max_total && !is_limited.exchange(true))
+		limit_this_process(max_total);
+}
+
 bool is_memory_used_up(std::uint64_t bytes)
 {
 	thread_local std::uint64_t unchecked = bytes_per_check;
@@ -109,8 +115,7 @@ bool is_memory_used_up(std::uint64_t bytes)
 	if (max_total == 0)
 		return false;
 	if ((unchecked += bytes) >= bytes_per_check) {
-		if (!is_limited.exchange(true))
-			limit_this_process(max_total);
+		use_memory_bound();
 		unchecked = 0;
 		is_used_up = memory_now().own > max_total / reading_divisor;
 	}

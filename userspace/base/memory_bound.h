@@ -16,6 +16,8 @@ std::uint64_t usual_memory_bound();
 // 0: none. Takes effect at the first read, so that commands that read nothing do not pass it on to child programs.
 void set_memory_bound(std::uint64_t bytes);
 std::uint64_t memory_bound();
+// Takes effect now: for what is read in one piece, such as a model, not in packets.
+void use_memory_bound();
 
 // Whether this process has used up the part for reading. Cheap enough to call for each packet, of size `bytes`.
 bool is_memory_used_up(std::uint64_t bytes);

@@ -4,6 +4,7 @@
 #include "base/durable_file.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/memory_bound.h"
 #include "model_text.h"
 
 namespace monitor::model {
@@ -27,6 +28,7 @@ std::string sampled_operation(const Model &model)
 
 Model load_model(const std::string &path)
 {
+	use_memory_bound(); // a replay of a small model may hold an item of each of its iterations
 	Model model = parse_model(read_file(path, max_text_bytes + 1), path);
 	const std::string samples = path + suffix, needs = sampled_operation(model);
 	std::error_code ignored;
