@@ -299,6 +299,9 @@ TEST_CASE("replay: what takes minutes to replay is refused")
 	const std::string loop = "role a: loop 100 { cpu 1us }";
 	CHECK(elapsed(loop, {}, few) == 100);
 	CHECK_THROWS_WITH(run("cpus 65536\n" + loop, {}, few), Contains(refused));
+	// So does each through the queue of a CPU
+	CHECK_THROWS_WITH(run("role a 700: { cpu 1us }", {}, few), Contains(refused));
+	CHECK(elapsed("role a 100: { cpu 1us }", {}, few) == 100);
 	// An order: the odd items come late, and each is searched for behind thousands of even ones
 	std::string samples = "# monitor model samples 1\nrecording 1s\nrole r: sleep\n";
 	for (int i = 0; i < 10000; ++i)

@@ -49,7 +49,7 @@ void Machine::add_work(ThreadNumber thread, Nanoseconds work)
 
 bool Machine::run(Nanoseconds limit, std::uint64_t max_effort)
 {
-	for (std::uint64_t effort = 0; effort < max_effort; effort += 1 + (cpus_.size() + queued_) / 100) {
+	for (std::uint64_t effort = 0; effort < max_effort; effort += 1 + (cpus_.size() + queued_) / 20) {
 		const auto timer = std::ranges::min_element(timers_);
 		const Moment event = heap_.empty() ? Moment() : heap_.front().at;
 		const Nanoseconds time = std::min(timer->time, event.time);

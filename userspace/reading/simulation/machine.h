@@ -65,7 +65,7 @@ public:
 	void add_work(ThreadNumber thread, Nanoseconds work);
 
 	// Runs until no event is left, or the next one is later than `limit`. Returns false if that takes more than
-	// `max_effort` steps: an event is one, and one more for every 100 CPUs and queued threads, which it may search.
+	// `max_effort` steps: an event is one, and one more for every 20 CPUs and queued threads, which it may search.
 	bool run(Nanoseconds limit, std::uint64_t max_effort = UINT64_MAX);
 
 	unsigned cpus() const { return settings_.cpus; }
