@@ -135,6 +135,17 @@ TEST_CASE("predict: what takes no time has neither a speed-up nor an interval")
 			  Contains("takes no time (change: x 1000x)"));
 }
 
+TEST_CASE("predict: an interval beyond what is counted is refused")
+{
+	std::string samples;
+	for (const char *const ns : {"2000000000000000000", "1", "1"})
+		samples += fmt::format("recording 1s\nrole a: cpu x\n0 0 {}\n", ns);
+	CHECK_THROWS_WITH(predict(parse("role a: { cpu x }", samples), {}, {}),
+			  Contains("may take more than 285 years (change: none)"));
+	const Prediction long_one = predict(parse("role a: loop 3 { cpu x 10000d }"), {}, {});
+	CHECK(long_one.base.elapsed_ns == Approx(3 * 10000 * 86400e9));
+}
+
 TEST_CASE("predict: draws of distributions, and their computation")
 {
 	const Model model =

@@ -62,6 +62,17 @@ double expect_positive(double ns, const Change &change)
 		    printable(text_of(change)));
 }
 
+// The longest time that is printed is a number of ns.
+Estimate expect_countable(Estimate made)
+{
+	constexpr double max_ns = 9e18;
+	if (std::max(made.elapsed_ns, made.high_ns.value_or(0)) < max_ns)
+		return made;
+	throw Error("This model may take more than 285 years (change: {}): give it shorter times, or recordings that "
+		    "differ less.",
+		    printable(made.change));
+}
+
 // Whether a replay draws anything at random.
 bool has_draws(const model::Model &model)
 {
@@ -140,7 +151,7 @@ private:
 		made.elapsed_ns = expect_positive(distribution.mean(), change);
 		made.low_ns = distribution.quantile((1 - coverage) / 2);
 		made.high_ns = distribution.quantile((1 + coverage) / 2);
-		return made;
+		return expect_countable(std::move(made));
 	}
 
 	Estimate estimate(const Change &change, const std::vector<Replayed> &replayed) const
@@ -156,7 +167,7 @@ private:
 		} else if (recorded_.empty() && elapsed.size() > 1) {
 			std::tie(made.low_ns, made.high_ns) = interval_of(elapsed);
 		}
-		return made;
+		return expect_countable(std::move(made));
 	}
 
 	// Half of the interval, as a share of the estimate.
