@@ -18,6 +18,8 @@ namespace test_explain {
 
 using namespace monitor;
 using namespace monitor::explain;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -491,8 +493,14 @@ TEST_CASE("explain: thresholds are read from a table, which is complete")
 	CHECK(thresholds().path == Approx(0.1));
 	CHECK_THROWS_AS(parse_thresholds("path: 0.1\n", "some"), Error);
 	CHECK_THROWS_AS(parse_thresholds("path: much\n", "some"), Error);
-	CHECK_THROWS_AS(parse_thresholds("path: -1\n", "some"), Error);
-	CHECK_THROWS_AS(parse_thresholds("beauty: 1\n", "some"), Error);
+	for (const char *const wrong : {"-1", "0", "nan", "inf", "1e400", "0.1x", ""})
+		CHECK_THROWS_WITH(
+		    parse_thresholds(std::string("path: ") + wrong + "\n", "some"),
+		    StartsWith("some, line 1: the threshold path is a number above 0, such as 0.10, not "));
+	CHECK_THROWS_WITH(parse_thresholds("path: 0.1\npath: 0.2\n", "some"),
+			  "some, line 2: there are two thresholds path: remove one");
+	CHECK_THROWS_WITH(parse_thresholds("beauty: 1\n", "some"),
+			  Contains("beauty is not a threshold: remove the line"));
 }
 
 namespace {

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <set>
 
 #include "base/data_files.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/keyed_lines.h"
+#include "base/text.h"
 
 namespace monitor::explain {
 namespace {
@@ -58,13 +60,19 @@ Thresholds parse_thresholds(std::string_view untrusted_text, const std::string &
 		const std::string &text = lines.value();
 		double value = 0;
 		const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-		if (row == std::end(rows) || error != std::errc() || end != text.data() + text.size() || !(value > 0))
-			throw Error("{}: `{}: {}` is not a threshold", lines.where(), lines.word(), text);
+		if (row == std::end(rows))
+			throw Error("{}: {} is not a threshold: remove the line", lines.where(),
+				    readable(lines.word()));
+		if (error != std::errc() || end != text.data() + text.size() || !(value > 0) || !std::isfinite(value))
+			throw Error("{}: the threshold {} is a number above 0, such as 0.10, not {}", lines.where(),
+				    lines.word(), readable(text));
+		if (missing.erase(lines.word()) == 0)
+			throw Error("{}: there are two thresholds {}: remove one", lines.where(), lines.word());
 		thresholds.*row->value = value;
-		missing.erase(lines.word());
 	}
 	if (!missing.empty())
-		throw Error("{} has no threshold {}", name, *missing.begin());
+		throw Error("{} has no threshold {}: add a line such as `{}: 0.10`", name, *missing.begin(),
+			    *missing.begin());
 	return thresholds;
 }
 

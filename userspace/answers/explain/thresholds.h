@@ -25,7 +25,7 @@ struct Thresholds {
 	double machine_user = 0, machine_saturated = 0;
 };
 
-// Throws Error: a line is no threshold, or a threshold is missing.
+// Throws Error: a line is not a threshold, or a threshold is missing.
 Thresholds parse_thresholds(std::string_view untrusted_text, const std::string &name);
 // The shipped ones. Throws Error.
 Thresholds load_thresholds();
