@@ -89,6 +89,7 @@ def refusals(directory, memory):
 	                         ("of CPUs 0 to", "--pin", 4000)):
 		done = e2e.run(e2e.reader, "plan", directory, *words, exit_code=1)
 		e2e.expect(sentence in done.stderr and not done.stdout, f"{words}: {done.stderr}")
+	e2e.expect("nan is not a number" in e2e.run(e2e.reader, "plan", directory, "--rate", "nan", exit_code=2).stderr, "--rate nan")
 
 
 if __name__ == "__main__":

@@ -152,7 +152,8 @@ void add_plan(CLI::App &app, int &exit_code)
 		   "what the disk writes in a second, such as 20MB (default: as it was)")
 	    ->delimiter(',');
 	add_option(*command, "--rate", "K", arguments->rate, "with K times as many events in the same time")
-	    ->check(CLI::Range(0.01, 20.));
+	    ->check(CLI::Range(0.01, 20.))
+	    ->check(nan_error);
 	add_option(*command, "--pin", "CPU", arguments->cpu, "with the recorder on this CPU only");
 	command->add_flag(
 	    "--factorial", arguments->factorial,

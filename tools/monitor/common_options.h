@@ -2,7 +2,9 @@
 // How subcommands declare their options, and the options that several of them have.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,12 @@ CLI::Option *add_option(CLI::App &command, const std::string &names, const std::
 		if (names.starts_with('-'))
 			option->allow_extra_args(false);
 	return option;
+}
+
+// A check beside CLI::Range, which takes "nan" for a number within any range.
+inline std::string nan_error(const std::string &text)
+{
+	return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is not a number" : "";
 }
 
 // Adds --tdl, passed to Trace::open.

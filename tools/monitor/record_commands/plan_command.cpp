@@ -23,7 +23,8 @@ void add_pilot_options(CLI::App &plan, PilotArguments &to)
 	    plan, "-d,--duration", "SECONDS", to.seconds,
 	    "run CMD, and say what recording it will cost: whole runs if it ends in this time, else for this long "
 	    "(default: 5)")
-	    ->check(CLI::Range(0.1, max_seconds));
+	    ->check(CLI::Range(0.1, max_seconds))
+	    ->check(nan_error);
 	add_option(plan, "-e,--events", "FAMILY,...", to.families, "with CMD: event families, as of `record -e`");
 	add_option(plan, "-p,--pid", "cmd", to.selection, "with CMD: record CMD and its tree only, as `record -p cmd`")
 	    ->check(CLI::IsMember({"cmd"}));
