@@ -523,6 +523,30 @@ TEST_CASE("path: who executes a program in another thread's place was there befo
 	CHECK(path::thread_text(of, 150, followed.stretches.names()) == "prog-7");
 }
 
+TEST_CASE("path: whom exit_group ended, but not who exits by itself, leads to its caller, if the path is critical")
+{
+	constexpr unsigned exit_call = 60, exit_group = 231;
+	const bool exits = GENERATE(false, true);
+	Machine machine;
+	machine.cpu(1);
+	machine.runs(0, 10, 7);
+	machine.cpu(0).post(20, EDC_ID_SCHED_WAKEUP_NEW, 1, {pair(8, 7), pair(7, 120), 0x79737562, 0}); // "busy"
+	machine.runs(1, 30, 8);
+	machine.calls(0, 300, exit_group);
+	machine.switches(0, 310, 7, dead, 0);
+	if (exits)
+		machine.calls(1, 320, exit_call);
+	machine.switches(1, 350, 8, dead, 0);
+	std::string described = events_of_paths;
+	described.replace(described.find("u12_t id;"), 9, "enum : u12_t { \"exit\" = 60, \"exit_group\" = 231 } id;");
+	Followed followed(machine, make_info(0, 400, true, false), described);
+	const std::string by_itself = "7 running 10, 8 ready 20, 8 running 30, 350";
+	followed.critical(8, {10, 350});
+	CHECK(followed.links() == (exits ? by_itself : "7 running 10, 8 running 300, 350"));
+	followed.bounded(8, {10, 350});
+	CHECK(followed.links() == by_itself);
+}
+
 TEST_CASE("path: what a loss hides is unknown")
 {
 	Machine machine = Machine::with_a_sleep();

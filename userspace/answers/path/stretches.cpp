@@ -205,13 +205,30 @@ void Stretches::slept(const analyze::Thread &thread, std::uint64_t from, std::ui
 	add(of, stretch, to);
 }
 
+// One thread's exit_group ends all of its process: those that do not end by themselves may do so later than it.
+void Stretches::note_exit(const analyze::Thread &thread, ThreadStretches &of)
+{
+	const bool is_known = thread.ring == analyze::Ring::system_call && thread.syscall_known;
+	const std::string *call = is_known ? fold_.kinds().syscall_name(thread.syscall) : nullptr;
+	const auto found = exits_.find(thread.tgid);
+	const bool has_exited = found != exits_.end() && thread.born < found->second.time;
+	if (call && *call == "exit_group") {
+		if (!has_exited)
+			exits_[thread.tgid] = {thread.syscall_since, index_of(thread), true};
+	} else if (has_exited && !(call && *call == "exit")) {
+		of.exchanges.push_back(found->second);
+	}
+}
+
 void Stretches::ended(const analyze::Thread &thread, std::uint64_t time)
 {
 	ThreadStretches &of = threads_[index_of(thread)];
-	if (thread.state == analyze::State::dead)
+	if (thread.state == analyze::State::dead) {
 		of.died = time;
-	else if (!of.executed)
+		note_exit(thread, of);
+	} else if (!of.executed) {
 		of.executed = time;
+	}
 	note_name(of, time);
 }
 

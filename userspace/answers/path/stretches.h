@@ -62,6 +62,7 @@ struct ThreadStretches {
 	struct Exchange {
 		std::uint64_t time;
 		std::uint32_t other;
+		bool is_exit = false; // `other` has called exit_group, which ended this thread
 	};
 	struct Name {
 		std::uint64_t since;
@@ -78,7 +79,7 @@ struct ThreadStretches {
 	std::uint32_t creator = nobody;  // index in Stretches::threads()
 	std::uint64_t executed = 0;      // its first exec; 0: none
 	std::uint64_t died = 0;          // 0: it did not
-	std::vector<Exchange> exchanges; // of thread IDs, by execs: before that time this was thread `other`
+	std::vector<Exchange> exchanges; // of thread IDs, by execs: before that time this was thread `other`; and exits
 	std::vector<Name> names;         // numbers of Stretches::names()
 	std::vector<Queue> queues;       // CPUs in whose queue it was in the wait that goes on
 
@@ -152,6 +153,7 @@ private:
 	std::uint32_t index_of(const analyze::Thread &thread);
 	void add(ThreadStretches &of, Stretch stretch, std::uint64_t to);
 	void note_name(ThreadStretches &of, std::uint64_t since);
+	void note_exit(const analyze::Thread &thread, ThreadStretches &of);
 	void woken(const analyze::Thread *thread, const trace::Event &event, const trace::FieldRef &cpu);
 	void migrated(const analyze::EventKind &kind, const trace::Event &event, const analyze::Thread *just_woken);
 	void created(const analyze::EventKind &kind, const trace::Event &event);
@@ -173,6 +175,7 @@ private:
 	std::vector<trace::TimeRange> losses_;
 	Requests requests_;
 	std::vector<Lead> leads_;
+	std::unordered_map<std::int32_t, ThreadStretches::Exchange> exits_; // the exit_group of a process
 	Names names_;
 };
 

@@ -82,7 +82,8 @@ std::uint32_t Paths::sleep_in(std::uint32_t call)
 const ThreadStretches::Exchange *Paths::last_exchange(const ThreadStretches &of) const
 {
 	for (auto exchange = of.exchanges.rbegin(); exchange != of.exchanges.rend(); ++exchange)
-		if (exchange->time < time_ || (exchange->time == time_ && !has_exchanged_))
+		if ((is_inside_ || !exchange->is_exit) &&
+		    (exchange->time < time_ || (exchange->time == time_ && !has_exchanged_)))
 			return &*exchange;
 	return nullptr;
 }
