@@ -954,6 +954,21 @@ TEST_CASE("fold: a sleep that a hidden thread ends lasts until the sleeper is sw
 	CHECK(open.thread(7).usage.blocked == 50); // its wake-up is missing for another reason
 }
 
+TEST_CASE("fold: a sleep that a hidden thread ends is one, although a call before it was woken while still running")
+{
+	History history;
+	history.lists(0, 7, sleeping, 1, 0);
+	history.lists(0, 99, sleeping, 1, EDC_THREAD_HIDDEN);
+	history.switches(0, 200, 0, running, 7);
+	history.wakes(1, 220, 7);
+	history.posts(0, 250, EDC_ID_SYS_ENTER, 1);
+	history.switches(0, 300, 7, sleeping, 0);
+	history.switches(0, 450, 0, running, 7);
+	const Folded folded(history, 100, 500);
+	CHECK(folded.thread(7).usage.blocked == 100 + 150);
+	CHECK(folded.thread(7).usage.waiting == 0);
+}
+
 TEST_CASE("fold: a ready thread that comes and leaves behind a hidden one waited until that one came")
 {
 	const auto fold = [](std::uint32_t flags) {

@@ -790,6 +790,7 @@ void ThreadFold::on_sys_enter(const EventKind &kind, const trace::Event &event, 
 	thread.syscall = call;
 	thread.syscall_known = true;
 	thread.syscall_since = event.time;
+	thread.early_waking = 0; // that was of an earlier call
 	thread.usage.syscalls += is_counting_;
 }
 
