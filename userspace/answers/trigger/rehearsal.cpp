@@ -13,7 +13,7 @@ namespace {
 edc_pending_start *find_waiting(edc_pending_starts &pending, std::uint64_t key)
 {
 	for (__u32 i = 0; i < EDC_PENDING_STARTS_NEAR; ++i)
-		if (edc_pending_start *entry = edc_pending_start_near(&pending, key, i);
+		if (edc_pending_start *entry = edc_pending_start_at(&pending, edc_pending_start_hash(key) + i);
 		    entry->begin && entry->key == key)
 			return entry;
 	return nullptr;
