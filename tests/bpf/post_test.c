@@ -105,7 +105,12 @@ long bpf_get_task_stack(void *task, void *to, __u32 bytes, __u64 flags)
 
 long bpf_loop(__u32 rounds, void *function, void *context, __u64 flags)
 {
-	return -1;
+	long (*step)(__u32, void *) = function;
+	__u32 i = 0;
+
+	while (i < rounds && !step(i, context))
+		i++;
+	return i;
 }
 
 static const char *comm;

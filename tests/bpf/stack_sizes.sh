@@ -8,7 +8,7 @@ set -euo pipefail
 sizes=$("$1" --stack-sizes "$2" | sed -n 's/.*Functions: \[\(.*\)\]/\1/p; s/^ *Size: //p' | paste - -)
 status=0
 for function in function_entry function_exit post_function reset_at_uprobe reset_at_tracepoint_0 post_reset post_reset_in_slot post_set_in_slot read_in_slot write_in_slot \
-	reserve_in_slot open_block overwriting_limit count_tokens time_by_set now is_judged_kept_in_slot judge_apart match_apart count_apart time_all time_event edc_pending_start_take edc_pending_start_add edc_timed_add \
+	reserve_in_slot open_block overwriting_limit count_tokens time_by_set now is_judged_kept_in_slot judge_apart match_apart match_dimension count_apart count_all count_rest count_next time_all time_event edc_pending_start_take edc_pending_start_add edc_timed_add \
 	fire fire_all begin_sample stop_or_start leaves_out hold_rings notify_recorder reserve_apart wake_for_firings step_all step_trigger edc_window_of edc_window_step; do
 	size=$(awk -v name="$function" '$1 == name { print $2 }' <<< "$sizes")
 	if [ -z "$size" ]; then

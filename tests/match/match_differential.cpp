@@ -90,6 +90,7 @@ card *load()
 	bpf_program *program;
 	bpf_object__for_each_program(program, opened->obj)
 	    bpf_program__set_autoload(program, program == opened->progs.match_values);
+	opened->rodata->matching = opened->rodata->matching_rows = 1;
 	opened->rodata->timing = 1;
 	bpf_map__set_max_entries(opened->maps.rings, static_cast<__u32>(::sysconf(_SC_NPROCESSORS_CONF)));
 	if (card__load(opened) == 0)
