@@ -110,10 +110,20 @@ std::string timer_tracepoint()
 	return kernel_has_tracepoint("local_timer_entry") ? "local_timer_entry" : "irq_handler_entry";
 }
 
-bool kernel_shows_interrupted_registers()
+namespace {
+
+bool find_interrupted_registers()
 {
 	const int id = id_of("__irq_regs", BTF_KIND_VAR);
 	return id > 0 && may_name_variable(id);
+}
+
+} // namespace
+
+bool kernel_shows_interrupted_registers()
+{
+	static const bool shows = find_interrupted_registers(); // asked for by each program that depends on it
+	return shows;
 }
 
 namespace {
