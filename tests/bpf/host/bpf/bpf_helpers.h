@@ -10,6 +10,7 @@
 #define __uint(name, value) int(*name)[value]
 #define __type(name, value) __typeof__(value) *name
 #define barrier() __asm__ volatile("" ::: "memory")
+#define barrier_var(value) __asm__ volatile("" : "+r"(value))
 
 void *bpf_map_lookup_elem(void *map, void *key);
 __u64 bpf_ktime_get_ns(void);
