@@ -59,7 +59,7 @@ MAY = {
     "answers/matcher": {"base", "reading/ctf", "reading/filter"},
     "answers/statistics": {"reading/events", "reading/filter", "reading/activities"},
     "answers/rules": {"base", "reading/events", "reading/filter", "reading/activities", "answers/listing"},
-    "answers/collection": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/activities", "answers/statistics"},
+    "answers/collection": {"base", "reading/ctf", "reading/events", "reading/activities", "answers/statistics"},
     "answers/trigger": {"base", "reading/events", "reading/filter"},
     "answers/report": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/cost", "reading/symbols", "reading/activities",
                        "answers/statistics", "answers/trigger"},
