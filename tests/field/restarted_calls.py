@@ -20,7 +20,7 @@ def restarted():
 	e2e.near("time in these (ms)", milliseconds(sleeps), 600 - told["stopped_ms"], slack=40)
 	asleep = trace.rows("offcpu", tid=told["sleeper"])
 	e2e.near("blocked in all (ms)", milliseconds(asleep), 600, slack=40)
-	e2e.near("of which stopped, in no call (ms)", milliseconds(row for row in asleep if row["call"] in (None, "-", "")), told["stopped_ms"], slack=25)
+	e2e.near("of which stopped, in no call (ms)", milliseconds(row for row in asleep if row["call"] == "stopped"), told["stopped_ms"], slack=25)
 	states = trace.query(f"SELECT count(*) AS n FROM sched_switch WHERE prev_state_label = 'T' AND prev_pid = {told['sleeper']}")
 	e2e.expect(states[0]["n"] > 0, "no switch in the state T")
 	calls = {row["call"]: row["count"] for row in trace.rows("syscalls", pid=told["reader"])}

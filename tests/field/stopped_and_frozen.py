@@ -63,7 +63,7 @@ def blocked():
 	asleep = [row for row in trace.rows("offcpu", tid=told["pid"]) if row["total_ns"] > 1e8 and row["waker"]]
 	e2e.equal("sleeps", sum(row["count"] for row in asleep), 2 if group else 1)
 	e2e.near("asleep (ns)", sum(row["total_ns"] for row in asleep), told["off_ns"], part=0.08, slack=5e7)
-	e2e.equal("in which call", {row["call"] for row in asleep} - {None, "-", ""}, set())
+	e2e.equal("in which call", {row["call"] for row in asleep} - {None, "-", ""}, {"stopped"})
 	e2e.equal("ended by", {row["waker"].rsplit("-", 1)[1] for row in asleep}, {str(told["control"])})
 	trace.expect_true()
 

@@ -125,6 +125,7 @@ TEST_CASE("explain: a part of the path is claimed from a tenth on")
 						       {What::network, "network"},
 						       {What::interrupt, "irq"},
 						       {What::open, "call"},
+						       {What::stopped, "call"},
 						       {What::other_process, "call"},
 						       {What::file_lock, "call"},
 						       {What::throttled, "throttled"},

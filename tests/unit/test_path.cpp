@@ -269,6 +269,31 @@ TEST_CASE("path: an interrupt that its name says to be a timer's ends a sleep as
 	}
 }
 
+TEST_CASE("path: a stop by a signal is a link, whoever continued the thread; one by a tracer leads to that")
+{
+	constexpr std::uint64_t stopped = 4, traced = 8;
+	for (const std::uint64_t state : {stopped, traced}) {
+		Machine machine;
+		machine.cpu(1);
+		machine.runs(0, 10, 7);
+		machine.runs(1, 10, 8);
+		machine.switches(0, 100, 7, state, 0);
+		machine.wakes(1, 300, 7);
+		machine.runs(0, 320, 7);
+		Followed followed(machine, 400);
+		followed.critical(7, {10, 400}, 8);
+		CHECK(followed.links() ==
+		      (state == stopped
+			   ? "7 running 10, 7 blocked: stopped by a signal 100, 7 ready 300, 7 running 320, 400"
+			   : "7 running 10, 8 running 100, 7 ready 300, 7 running 320, 400"));
+		if (state == stopped)
+			CHECK(followed.sums().at("7 blocked: stopped by a signal") == 200);
+		else
+			CHECK(path::call_text(followed.paths->sleeps().back().call, followed.fold.kinds()) ==
+			      "a stop by its tracer");
+	}
+}
+
 TEST_CASE("path: what a quota kept from the CPU is a link of its own")
 {
 	Machine machine;

@@ -111,6 +111,48 @@ TEST_CASE("fold: user, kernel and idle time of one thread")
 	CHECK(folded.recorder.reported == std::vector<std::string>{"call 7 39 30 5", "blocked 7 300-1000 by -1"});
 }
 
+TEST_CASE("fold: a thread that is stopped sleeps in that, and no longer once it is woken")
+{
+	struct Calls : analyze::Observer {
+		std::vector<std::uint32_t> of_sleeps;
+		void blocked(const analyze::Thread &thread, std::uint64_t, std::uint64_t,
+			     const analyze::Waker &) override
+		{
+			of_sleeps.push_back(thread.syscall);
+		}
+	};
+	constexpr std::uint64_t stopped = 4, traced = 8;
+	History history;
+	history.lists(5, 8, stopped, EDC_NO_SYSCALL, 0);
+	history.switches(0, 10, 0, running, 7);
+	history.switches(0, 100, 7, stopped, 0);
+	history.wakes(0, 200, 7);
+	history.switches(0, 210, 0, running, 7);
+	history.switches(0, 300, 7, traced, 0);
+	history.wakes(0, 400, 7);
+	history.switches(0, 410, 0, running, 7);
+	history.posts(0, 420, EDC_ID_SYS_ENTER, 59);
+	history.switches(0, 430, 7, traced, 0); // it is in execve
+	history.wakes(0, 440, 7);
+	history.switches(0, 450, 0, running, 7);
+	history.posts(0, 460, EDC_ID_SYS_EXIT);
+	history.switches(0, 500, 7, sleeping, 0);
+	history.wakes(0, 600, 7);
+	history.wakes(0, 700, 8);
+	analyze::RecordingInfo info = make_info(0, 1000, true, false);
+	trace::Trace trace = samples::trace(history.all(), timed_events);
+	analyze::ThreadFold fold(trace, info);
+	Calls calls;
+	fold.add(calls);
+	feed(trace, fold);
+	CHECK(calls.of_sleeps == std::vector<std::uint32_t>{analyze::stopped_call, analyze::traced_call, 59,
+							    EDC_NO_SYSCALL, analyze::stopped_call});
+	for (const analyze::Thread &thread : fold.threads())
+		CHECK(!analyze::is_stop(thread.syscall));
+	CHECK(fold.kinds().syscall_label(analyze::stopped_call) == "stopped");
+	CHECK(fold.kinds().syscall_label(analyze::traced_call) == "traced");
+}
+
 TEST_CASE("fold: a fault is kernel time if it completes, unattributed if nobody knows when it ended")
 {
 	History history;

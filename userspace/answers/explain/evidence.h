@@ -27,6 +27,7 @@ enum class What : std::uint8_t {
 	network,       // the same
 	interrupt,     // of a device; `detail`: the call and the interrupt
 	open,          // and it had not ended at the end
+	stopped,       // a signal had stopped `who`
 	other_process, // `who` slept in a call for another process, which computed or slept itself: `detail` has both
 	file_lock,     // the same, in a call for a lock on a file
 	ready_own,     // `who` was ready, and `detail` of the same command had the CPU

@@ -25,6 +25,10 @@ PathPart sleep_part(const path::Part &part, const analyze::EventKinds &kinds)
 	case EndedBy::nothing:
 		made.what = What::open;
 		break;
+	case EndedBy::signal:
+		made.what = What::stopped;
+		made.detail.clear();
+		break;
 	case EndedBy::timer:
 		made.what = What::timer;
 		break;

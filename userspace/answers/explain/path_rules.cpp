@@ -196,6 +196,14 @@ void PathRules::sleeps()
 		    {{"sleepers", json_of(of)}}, report({"offcpu"}), kind.confidence);
 		mark_claimed(kind.what);
 	}
+	const Amounts stopped = amounts(evidence_.path->parts, What::stopped, who);
+	if (claims(sum(stopped), thresholds_.path)) {
+		add("call", sum(stopped),
+		    fmt::format("{} of it threads were stopped by a signal: {}.", percent(sum(stopped)),
+				texts(stopped)),
+		    {{"threads", json_of(stopped)}}, report({"offcpu"}));
+		mark_claimed(What::stopped);
+	}
 	const Amounts throttled = amounts(evidence_.path->parts, What::throttled, who);
 	if (is_recorded("throttled") && claims(sum(throttled), thresholds_.path)) {
 		add("throttled", sum(throttled),

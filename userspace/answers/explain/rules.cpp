@@ -75,6 +75,8 @@ const char *words_of(What what)
 	case What::other_process:
 	case What::file_lock:
 		return "sleep in calls";
+	case What::stopped:
+		return "stops by signals";
 	case What::ready_own:
 		return "waiting for its own threads";
 	case What::ready_others:

@@ -71,6 +71,8 @@ std::pair<std::string, std::string> key_and_text(const PathPart &part)
 		return {"irq", fmt::format("{} asleep in {}", who, detail)};
 	case What::open:
 		return {"call", fmt::format("{} asleep in {} at the end", who, detail)};
+	case What::stopped:
+		return {"call", who + " stopped by a signal"};
 	case What::other_process:
 	case What::file_lock:
 		return {"call", fmt::format("{} waiting in {}", who, detail)};

@@ -109,7 +109,9 @@ void PeriodSums::blocked(const analyze::Thread &thread, std::uint64_t from, std:
 			 const analyze::Waker &waker)
 {
 	settle();
-	WaitKey key{PeriodKey(thread), {}, thread.syscall, EDC_NO_IRQ};
+	const bool is_in_call = !analyze::is_stop(thread.syscall); // the sums' events have no value for a stop
+	const std::uint32_t call = is_in_call ? thread.syscall : EDC_NO_SYSCALL;
+	WaitKey key{PeriodKey(thread), {}, call, EDC_NO_IRQ};
 	if (waker.interrupt >= 0)
 		key.irq = static_cast<std::uint32_t>(waker.interrupt) << 16 | waker.number;
 	else if (waker.thread)

@@ -18,6 +18,8 @@ EndedBy ended_by_softirq(std::uint32_t vec)
 
 EndedBy ended_by(const Part &part, const analyze::EventKinds &kinds)
 {
+	if (part.detail == analyze::stopped_call)
+		return EndedBy::signal;
 	switch (part.end) {
 	case End::open:
 		return EndedBy::nothing;

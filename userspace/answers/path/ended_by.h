@@ -9,6 +9,7 @@ namespace monitor::path {
 
 enum class EndedBy : std::uint8_t {
 	nothing, // the sleep lasted until the end
+	signal,  // of a stop by a signal: another one, whoever sent it
 	timer,
 	disk,
 	network,

@@ -191,6 +191,8 @@ void Stretches::set_end(Stretch &stretch, const analyze::Waker &waker)
 std::uint32_t Stretches::call_of(const analyze::Thread &thread) const
 {
 	const bool is_unknown = !recorded_.calls && !thread.is_kernel;
+	if (analyze::is_stop(thread.syscall))
+		return thread.syscall;
 	return thread.ring == analyze::Ring::fault ? in_fault : is_unknown ? unknown_call : thread.syscall;
 }
 

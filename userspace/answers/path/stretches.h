@@ -42,7 +42,7 @@ struct Stretch {
 	// thread: index in Stretches::threads(); interrupt: kind << 16 | number; network: number of the device's
 	// interrupt; led: index in Stretches::leads(); not_recorded: ID of the process.
 	std::uint32_t cause = 0;
-	// running, ready: the CPU; blocked: the call, in_fault, unknown_call or EDC_NO_SYSCALL
+	// running, ready: the CPU; blocked: Thread::syscall, in_fault or unknown_call
 	std::uint32_t where : 24 = 0;
 	Kind kind : 4 = Kind::unknown;
 	End end : 4 = End::open;

@@ -62,6 +62,10 @@ std::string call_text(std::uint32_t call, const analyze::EventKinds &kinds)
 		return "unknown call";
 	case EDC_NO_SYSCALL:
 		return "no call";
+	case analyze::stopped_call:
+		return "a stop by a signal";
+	case analyze::traced_call:
+		return "a stop by its tracer";
 	default:
 		return kinds.syscall_label(call);
 	}
@@ -94,6 +98,8 @@ std::string what_text(const Part &part, const analyze::EventKinds &kinds, const 
 	case PartKind::throttled:
 		return "throttled";
 	case PartKind::asleep:
+		if (part.detail == analyze::stopped_call)
+			return "blocked: stopped by a signal";
 		return fmt::format("blocked: {} until {}", call_text(part.detail, kinds), end_text(part, kinds));
 	case PartKind::unknown:
 		break;

@@ -9,10 +9,10 @@
 
 namespace monitor::path {
 
-// The call in which a thread slept: "fsync", "no call", "page fault", "unknown call".
+// The call in which a thread slept: "fsync", "no call", "page fault", "unknown call", "a stop by its tracer".
 std::string call_text(std::uint32_t call, const analyze::EventKinds &kinds);
 // "running: user", "ready: CPU had cc1", "blocked: fsync until disk vda (254:0)", "... network", "... timer", "...
-// irq:24"
+// irq:24", "blocked: stopped by a signal"
 std::string what_text(const Part &part, const analyze::EventKinds &kinds, const Names &names);
 // "running", "ready", or what_text() of the part.
 std::string link_text(const Link &link, const Part &part, const analyze::EventKinds &kinds, const Names &names);

@@ -88,10 +88,11 @@ const ThreadStretches::Exchange *Paths::last_exchange(const ThreadStretches &of)
 	return nullptr;
 }
 
+// Who continues a thread that a signal stopped need not have worked for it: the stop is a link.
 bool Paths::was_woken_by_thread(const Stretch &stretch) const
 {
-	return stretch.kind == Kind::blocked && stretch.end == End::thread && stretch.cause != thread_ &&
-	       jumps_ < max_jumps_at_once;
+	return stretch.kind == Kind::blocked && stretch.where != analyze::stopped_call && stretch.end == End::thread &&
+	       stretch.cause != thread_ && jumps_ < max_jumps_at_once;
 }
 
 void Paths::step(std::uint64_t first)

@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "monitor/syscall_arg.h"
+#include "thread.h"
 
 namespace monitor::analyze {
 namespace {
@@ -381,6 +382,8 @@ std::string EventKinds::syscall_label(std::uint32_t call) const
 {
 	if (call == EDC_NO_SUCH_CALL)
 		return "no such call";
+	if (is_stop(call))
+		return call == stopped_call ? "stopped" : "traced";
 	const std::uint32_t abi = call >> EDC_ABI_SHIFT;
 	const std::string *name = syscall_name(call);
 	return (name ? *name : std::to_string(call & EDC_NO_SYSCALL)) + (abi == EDC_ABI_COMPAT ? " (compat)"

@@ -146,7 +146,7 @@ public:
 	// The label of a softirq, or its number if the description has none.
 	std::string softirq_label(std::uint32_t number) const;
 	// The label of a call_of() value: "getpid"; "999" without a label; "20 (compat)", as labels are those of the
-	// native ABI; "no such call".
+	// native ABI; "no such call"; "stopped" and "traced" for stopped_call and traced_call.
 	std::string syscall_label(std::uint32_t call) const;
 	// Null: it has only a number.
 	const std::string *syscall_name(std::uint32_t call) const;

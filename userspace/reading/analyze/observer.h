@@ -91,7 +91,8 @@ public:
 				  std::int64_t /*result*/)
 	{
 	}
-	// A thread slept from `from` to `to` and was woken; its `syscall` is the call it slept in, or EDC_NO_SYSCALL.
+	// A thread slept from `from` to `to` and was woken; its `syscall` is the call it slept in, or EDC_NO_SYSCALL,
+	// stopped_call or traced_call.
 	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
 	// The same, summed over a period of statistics: calls of a process, given by its leader, and sleeps.
 	virtual void system_calls(const Thread &, std::uint32_t /*number*/, const Summed &) {}

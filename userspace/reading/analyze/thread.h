@@ -25,6 +25,15 @@ inline bool has_failed(std::int64_t result)
 	return result < 0 && result >= -4095;
 }
 
+// Instead of the call that a thread sleeps in: in none, but a signal (SIGSTOP) stopped it, or its tracer (ptrace). They
+// are no arguments of sys_enter, which have 16 bits.
+inline constexpr std::uint32_t stopped_call = 0xfffffd, traced_call = 0xfffffc;
+
+inline bool is_stop(std::uint32_t call)
+{
+	return call == stopped_call || call == traced_call;
+}
+
 struct Usage {
 	std::array<std::uint64_t, modes> ticks{};
 	std::uint64_t waiting = 0;   // runnable, not running
@@ -88,8 +97,8 @@ struct TaskState {
 	std::uint64_t out_time = 0;
 	std::uint32_t queue = 0; // the CPU in whose run queue it was last, and since when: for throttles.h
 	std::uint64_t queued = 0;
-	std::uint32_t syscall = EDC_NO_SYSCALL;
-	bool syscall_known = false; // its entry was seen at syscall_since
+	std::uint32_t syscall = EDC_NO_SYSCALL; // while it sleeps in none: also stopped_call, traced_call
+	bool syscall_known = false;             // its entry was seen at syscall_since
 	std::uint64_t syscall_since = 0;
 	std::uint64_t early_waking = 0; // time of a wake-up while still running; 0: none
 	ThreadCounts at_start, at_end, at_exit;

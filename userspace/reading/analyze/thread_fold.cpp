@@ -31,6 +31,19 @@ State state_of(std::uint32_t reported)
 	return reported == 0 || reported == EDC_STATE_PREEMPTED ? State::runnable : State::blocked;
 }
 
+// The call of a thread that sleeps, as the kernel reports it, in none.
+std::uint32_t stop_of(std::uint32_t reported)
+{
+	constexpr std::uint32_t state_stopped = 0x4, state_traced = 0x8; // T, t
+	return reported & state_stopped ? stopped_call : reported & state_traced ? traced_call : EDC_NO_SYSCALL;
+}
+
+void end_stop(Thread &thread)
+{
+	if (is_stop(thread.syscall))
+		thread.syscall = EDC_NO_SYSCALL;
+}
+
 bool is_ready(const Thread &thread)
 {
 	return thread.state == State::runnable || thread.state == State::throttled;
@@ -634,6 +647,8 @@ void ThreadFold::on_state_at_start(const EventKind &kind, const trace::Event &ev
 	if (!thread.is_kernel && call != EDC_NO_SYSCALL && thread.state == State::blocked) {
 		thread.ring = Ring::system_call;
 		thread.syscall = call;
+	} else if (thread.state == State::blocked) {
+		thread.syscall = stop_of(state);
 	}
 	forget_unseen(thread, event.time);
 }
@@ -653,6 +668,9 @@ void ThreadFold::switch_out(Thread &thread, std::uint32_t state, bool is_throttl
 		thread.state = State::throttled;
 	thread.out_time = thread.since = thread.queued = time;
 	thread.queue = cpu.number;
+	end_stop(thread);
+	if (thread.state == State::blocked && thread.syscall == EDC_NO_SYSCALL)
+		thread.syscall = stop_of(state);
 	if (thread.state == State::blocked && thread.ring == Ring::user)
 		thread.ring = Ring::unknown; // asleep in the kernel, on a path that no token brackets
 	if (thread.state != State::dead)
@@ -688,6 +706,7 @@ void ThreadFold::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 	if (!throttles_.is_empty())
 		throttles_.end(cpu.number, threads_.cgroup_of(thread), time);
 	thread.early_waking = 0;
+	end_stop(thread);
 	if (!settings_->brackets_calls)
 		thread.syscall = EDC_NO_SYSCALL; // it may have left the call of the list at the start
 	thread.state = State::running;
@@ -727,6 +746,7 @@ void ThreadFold::on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time)
 		end_blocked(thread, time, waker_on(cpu));
 	else if (is_ready(thread))
 		return;
+	end_stop(thread);
 	thread.state = State::runnable;
 	thread.since = time;
 	forget_unseen(thread, time);
