@@ -251,6 +251,7 @@ def refused():
 	                         ("is of one recording of one host, and these are 2", directory, without, "critical-path"),
 	                         ("a path leads over all CPUs", directory, "critical-path", "--cpu", 0),
 	                         ("--links needs the report critical-path", directory, "--links"),
+	                         ("leave out --top", directory, "critical-path", "--folded", "--top", 3),
 	                         ("name it with --tid", directory, "critical-path", "--comm", "stage*"),
 	                         ("nothing in this trace matches|no thread that is selected", directory, "critical-path", "--comm", "nobody")):
 		done = e2e.run(e2e.monitor, "report", *words, exit_code=None)

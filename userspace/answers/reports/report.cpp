@@ -87,6 +87,8 @@ std::string why_unfit(Question &question, std::size_t traces, std::span<const Re
 	     "--call and --activity need the report critical-path"},
 	    {!q.call.empty() && !q.activity.empty(), "--call and --activity: name one of them"},
 	    {q.links && q.folded, "--folded has no links: leave out --links"},
+	    {q.folded && q.top != 0 && q.top != ~std::size_t(0),
+	     "--folded prints all, as the widths of a flame graph are sums: leave out --top"},
 	    {has_cpus && of_path, "--cpu: a path leads over all CPUs, so the report critical-path can only be limited "
 				  "to times and threads"},
 	    {q.idle && !is("samples"), "--idle needs the report samples"},
