@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
+import subprocess
 import sys
 
 import e2e
@@ -244,6 +246,21 @@ def damaged():
 	e2e.expect(0 < lost <= answer["unknown_ns"], f"{lost} ns are said to be lost, {answer['unknown_ns']} unknown")
 
 
+def of_one_process():
+	"""A recording of one process without a command is of that one, in both answers."""
+	program = subprocess.Popen([sys.executable, "-c", "import time\nwhile True: time.sleep(0.01)"])
+	try:
+		directory = e2e.record("one", "--force", "-p", program.pid, "-d", 0.3).directory
+	finally:
+		program.kill()
+		program.wait()
+	answer = path(directory)
+	expect_exact("of one process", answer)
+	e2e.expect(answer["thread"].endswith(f"-{program.pid}"), f"whose path it is: {answer['thread']}")
+	text = e2e.run(e2e.monitor, "explain", directory).stdout
+	e2e.expect(re.match(rf"\S+-{program.pid}, .* from the start to the end; ", text), f"what is explained: {text[:200]}")
+
+
 def refused():
 	directory = recorded()
 	without = e2e.record("without", "--force", "-d", 0.2).directory
@@ -264,4 +281,4 @@ def refused():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(bottleneck, forms, calls, parts_of_time, first_thread_ends, second_thread_executes, disk, loopback, without_calls, damaged, refused)
+	e2e.main(bottleneck, forms, calls, parts_of_time, first_thread_ends, second_thread_executes, disk, loopback, without_calls, damaged, of_one_process, refused)

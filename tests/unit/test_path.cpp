@@ -980,6 +980,34 @@ TEST_CASE("path: a process whose number another one had later ends with its own 
 	CHECK(choice.choose({150, 300}).range.from == 200);
 }
 
+TEST_CASE("path: without a command it is that of the only process of -p, and of several one has to be chosen")
+{
+	Machine machine;
+	machine.cpu(1);
+	machine.lists(5, 9, sleeping, EDC_NO_SYSCALL, 0);
+	machine.runs(0, 30, 9);
+	machine.sleeps(0, 100, 9);
+	Followed followed(machine, 300);
+	analyze::RecordingInfo info = followed.info;
+	analyze::Scope scope;
+	selection::Selection selection;
+	const path::SubjectChoice choice(followed.fold, info, selection, scope, followed.stretches);
+	CHECK_THROWS_WITH(choice.choose({0, 300}), Catch::StartsWith("this recording has no command"));
+	info.filter.pids = {9, 10};
+	CHECK_THROWS_WITH(choice.choose({0, 300}), Catch::StartsWith("this recording is of 2 processes (-p)") &&
+						       Catch::EndsWith("such as --pid 9"));
+	info.filter.pids = {9};
+	const path::Subject subject = choice.choose({0, 300});
+	CHECK(subject.start->tid == 9);
+	CHECK(subject.from == std::string("the start"));
+	CHECK(subject.to == std::string("the end"));
+	CHECK(subject.range.to == 300);
+	info.filter.pids = {8};
+	CHECK_THROWS_WITH(choice.choose({0, 300}), Catch::StartsWith("the process did nothing in this time"));
+	info.command_pid = 9;
+	CHECK(choice.choose({0, 300}).start->tid == 9);
+}
+
 TEST_CASE("path: a thread that was created before --from is followed from there")
 {
 	Machine machine;

@@ -70,7 +70,7 @@ private:
 	// The user's; without one, of a trigger's snapshot the thread that made it fire.
 	selection::Selection selection() const;
 	analyze::Scope scope() const;
-	bool has_path() const { return info_.command_pid || !selection_.threads.is_all(); }
+	bool has_path() const { return path::recorded_process(info_) || !selection_.threads.is_all(); }
 	const trace::Clock &clock() const { return trace_.description().clock; }
 	std::uint64_t window() const { return fold_.window_end() - fold_.window_begin(); }
 	report::Summary read();
@@ -187,6 +187,9 @@ void Gathering::add_machine(Evidence &evidence)
 	evidence.unknown = reader.unknown();
 	evidence.elapsed_ns = clock().to_ns(window());
 	evidence.subject = info_.host.empty() ? "this machine" : info_.host;
+	if (const std::size_t number = info_.filter.pids.size(); number > 1)
+		evidence.subject +=
+		    fmt::format(", of which {} processes were recorded (choose one with --pid)", number);
 	if (!recorded_.wakings)
 		return;
 	const Activity activity = activity_of(

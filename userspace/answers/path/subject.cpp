@@ -31,24 +31,44 @@ Stretches::Recorded recorded(const trace::Trace &trace, const analyze::Recording
 		recorded.calls, !info.filtering()};
 }
 
-bool SubjectChoice::is_of_command() const
+std::int64_t recorded_process(const analyze::RecordingInfo &info)
+{
+	return info.command_pid || info.filter.pids.size() != 1 ? info.command_pid : info.filter.pids.front();
+}
+
+bool SubjectChoice::is_of_recorded() const
 {
 	return selection_.threads.is_all() || selection_.threads.command;
 }
 
-// The recorded command's first thread, or the selected one; of a selected process its first one. If several had its
+void SubjectChoice::throw_no_thread() const
+{
+	if (!is_of_recorded())
+		throw Error("no thread that is selected did anything in this time");
+	const char *const whose = info_.command_pid ? "command" : "process";
+	if (!info_.complete())
+		throw Error("this trace has nothing of its {}: the recording was killed or its disk was full", whose);
+	throw Error("the {} did nothing in this time", whose);
+}
+
+// The recorded process's first thread, or the selected one; of a selected process its first one. If several had its
 // number one after the other: the one that did something in this time.
 const analyze::Thread &SubjectChoice::first_thread(trace::TimeRange window) const
 {
 	const selection::ThreadSelection &threads = selection_.threads;
-	if (is_of_command() && !info_.command_pid)
+	const std::int64_t recorded = recorded_process(info_);
+	if (is_of_recorded() && !recorded && info_.filter.pids.size() > 1)
+		throw Error("this recording is of {} processes (-p) and has no command: choose one with --pid, such as "
+			    "--pid {}",
+			    info_.filter.pids.size(), info_.filter.pids.front());
+	if (is_of_recorded() && !recorded)
 		throw Error("this recording has no command: name the thread whose path is to be followed with --pid, "
 			    "--tid or --comm");
 	std::vector<const analyze::Thread *> found;
 	for (std::size_t i = 0; i < fold_.threads().size(); ++i) {
 		const analyze::Thread &thread = fold_.threads()[i];
 		const bool is_wanted =
-		    is_of_command() ? thread.tgid == info_.command_pid : thread.tid != 0 && scope_.includes_thread(i);
+		    is_of_recorded() ? thread.tgid == recorded : thread.tid != 0 && scope_.includes_thread(i);
 		const std::uint32_t index = is_wanted ? stretches_.find(thread) : nobody;
 		if (index == nobody)
 			continue;
@@ -56,18 +76,15 @@ const analyze::Thread &SubjectChoice::first_thread(trace::TimeRange window) cons
 		if (of.stretches.front().begin < window.to && of.end > window.from)
 			found.push_back(&thread);
 	}
-	if (found.empty() && is_of_command() && !info_.complete())
-		throw Error("this trace has nothing of its command: the recording was killed or its disk was full");
 	if (found.empty())
-		throw Error(is_of_command() ? "the command did nothing in this time"
-					    : "no thread that is selected did anything in this time");
+		throw_no_thread();
 	const auto is_leader = [](const analyze::Thread *thread) { return thread->tid == thread->tgid; };
-	if ((is_of_command() || !threads.pids.empty()) && std::ranges::any_of(found, is_leader))
+	if ((is_of_recorded() || !threads.pids.empty()) && std::ranges::any_of(found, is_leader))
 		std::erase_if(found, [&](const analyze::Thread *thread) { return !is_leader(thread); });
-	if (found.size() > 1 && !is_of_command() && found[0]->tid == found[1]->tid)
+	if (found.size() > 1 && !is_of_recorded() && found[0]->tid == found[1]->tid)
 		throw Error("several threads had the number {} one after the other: choose one with --from and --to",
 			    found[0]->tid);
-	if (found.size() > 1 && !is_of_command())
+	if (found.size() > 1 && !is_of_recorded())
 		throw Error(
 		    "{} threads are selected, such as {}-{} and {}-{}: a path is that of one, name it with --tid",
 		    found.size(), printable(found[0]->label()), found[0]->tid, printable(found[1]->label()),
@@ -85,7 +102,7 @@ std::uint32_t SubjectChoice::last_of(const analyze::Thread &first) const
 	};
 	const auto &threads = stretches_.threads();
 	std::uint32_t last = stretches_.find(first);
-	if (!is_of_command() && selection_.threads.pids.empty())
+	if (!is_of_recorded() && selection_.threads.pids.empty())
 		return last;
 	std::uint64_t reused_at = ~0ull; // when a later process got the number
 	for (const ThreadStretches &of : threads)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whose path is followed, from when to when, and what is inside: the recorded command, or the thread or process that is
-// selected.
+// Whose path is followed, from when to when, and what is inside: the recorded command or the only process of record -p,
+// or the thread or process that is selected.
 #pragma once
 
 #include "answers/selection/selection.h"
@@ -24,6 +24,9 @@ struct Subject {
 	}
 };
 
+// Whose path it is if no thread is selected: the recorded command or, without one, the only process that record -p was
+// given. 0: none.
+std::int64_t recorded_process(const analyze::RecordingInfo &info);
 // Throws Error if a path needs events that were not recorded.
 void expect_switches(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);
 Stretches::Recorded recorded(const trace::Trace &trace, const analyze::RecordingInfo &info,
@@ -44,7 +47,8 @@ public:
 	IsInside inside(const Subject &subject) const;
 
 private:
-	bool is_of_command() const;
+	bool is_of_recorded() const; // as recorded_process() has it
+	[[noreturn]] void throw_no_thread() const;
 	const analyze::Thread &first_thread(trace::TimeRange window) const;
 	std::uint32_t last_of(const analyze::Thread &first) const;
 	void set_range(Subject &subject, const ThreadStretches &first, trace::TimeRange window) const;
