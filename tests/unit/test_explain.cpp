@@ -536,12 +536,26 @@ TEST_CASE("explain: what slow activities did that ordinary ones did not")
 	CHECK(json["median_ns"] == 1'000'000);
 	CHECK(to_text(made, "trace").find("The 10 slowest of 40 fsync took 10.00 ms to 11.00 ms, the median 1.00 ms") ==
 	      0);
+	CHECK_THAT(to_text(made, "trace"), Catch::Contains("\n    0 %  of the difference is in parts that are small"));
 	SlowActivities selected = made;
 	selected.of = SlowActivities::Of::activities;
 	selected.activity = "parse(int)";
 	selected.options = {"--pid", "7"};
 	CHECK(to_text(selected, "trace")
 		  .ends_with("\n      monitor report trace critical-path --activity 'parse(int)' --pid 7\n"));
+}
+
+TEST_CASE("explain: where parts of slow activities took less, the shares of the others sum to more, and a line says so")
+{
+	const std::vector<Profile> ordinary = {activity(0.1), activity(0.1)};
+	const std::vector<Profile> slow(10, activity(10, 0.45)); // 9.45 ms more, of which sleep is 9.9 ms
+	SlowActivities made{SlowActivities::Of::calls, "fsync", 40, 10, 1'000'000, 10'450'000, 10'450'000, {}};
+	made.parts = compare(slow, ordinary, made.median_ns, 0.1);
+	REQUIRE(made.parts.size() == 1);
+	CHECK(made.parts[0].share == Approx(9.9 / 9.45));
+	CHECK_THAT(to_text(made, "trace"),
+		   Catch::Contains("\n  105 %  walwriter asleep in fsync until a timer") &&
+		       Catch::Contains("\n   -5 %  of the difference: other parts took less\n"));
 }
 
 } // namespace test_explain

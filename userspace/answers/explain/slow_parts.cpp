@@ -2,6 +2,7 @@
 #include "slow_parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -39,6 +40,18 @@ double time_of(const Times &times, const Key &key)
 std::string duration(std::uint64_t ns)
 {
 	return report::duration_text(static_cast<double>(ns));
+}
+
+// The line that makes the shares sum to 1.
+std::string rest_text(const std::vector<SlowPart> &parts)
+{
+	constexpr double rounds_to_0 = 0.005;
+	double rest = 1;
+	for (const SlowPart &part : parts)
+		rest -= part.share;
+	return fmt::format("{:5.0f} %  of the difference{}\n", std::abs(rest) < rounds_to_0 ? 0 : rest * 100,
+			   rest <= -rounds_to_0 ? ": other parts took less"
+						: " is in parts that are small, or in few of them");
 }
 
 } // namespace
@@ -122,7 +135,7 @@ std::vector<SlowPart> compare(const std::vector<Profile> &slow, const std::vecto
 			in += time_of(times, key) > ordinary_times.second + rounding_ns;
 		const double share = difference > 0 ? (sum - mean * static_cast<double>(slow.size())) / difference : 0;
 		if (in * 10 >= slow.size() * 6 && share >= threshold)
-			parts.push_back({key.first, key.second, std::min(share, 1.0), in});
+			parts.push_back({key.first, key.second, share, in});
 	}
 	std::ranges::stable_sort(parts, std::greater<>(), &SlowPart::share);
 	return parts;
@@ -136,17 +149,13 @@ std::string to_text(const SlowActivities &found, const std::string &directory)
 	    fmt::format("The {} slowest of {} {}{} took {} to {}, the median {}.\n", found.slow,
 			report::count_text(found.count), is_requests ? "requests by " : "", printable(found.activity),
 			duration(found.slow_low_ns), duration(found.slow_high_ns), duration(found.median_ns));
-	double rest = 1;
-	for (const SlowPart &part : found.parts)
-		rest -= part.share;
 	for (std::size_t i = 0; i < std::min(most, found.parts.size()); ++i)
 		text += fmt::format("{:5.0f} %  {} (in {} of {})\n", found.parts[i].share * 100,
 				    printable(found.parts[i].what), found.parts[i].in, found.slow);
 	text += found.parts.empty()
 		    ? "No part of their time is outside the range of the ordinary ones in most of them: they differ by "
 		      "chance, or each for a reason of its own.\n"
-		    : fmt::format("{:5.0f} %  of the difference is in parts that are small, or in few of them\n",
-				  std::max(rest, 0.0) * 100);
+		    : rest_text(found.parts);
 	const bool is_calls = found.of == SlowActivities::Of::calls;
 	std::vector<std::string> more = {"monitor",
 					 "report",

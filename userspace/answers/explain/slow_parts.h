@@ -22,7 +22,7 @@ struct Profile {
 
 struct SlowPart {
 	std::string key, what;
-	double share = 0;   // of the difference between the slow ones and the median
+	double share = 0;   // of the difference between the slow ones and the median; all may sum to more than 1
 	std::size_t in = 0; // number of slow ones that it was found in
 };
 
