@@ -254,7 +254,7 @@ def of_one_process():
 	finally:
 		program.kill()
 		program.wait()
-	answer = path(directory)
+	answer = path(directory, "--links")
 	expect_exact("of one process", answer)
 	e2e.expect(answer["thread"].endswith(f"-{program.pid}"), f"whose path it is: {answer['thread']}")
 	text = e2e.run(e2e.monitor, "explain", directory).stdout
