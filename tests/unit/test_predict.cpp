@@ -241,4 +241,49 @@ TEST_CASE("predict: the time of an activity within a lock may depend on the thre
 	CHECK(refusal(locks(105), {{}, {"a=1"}, 0, ""}).empty());
 }
 
+namespace {
+
+// 100 iterations that compute for 2 to 6 ms and sleep before or after that, in us; `slept`: by the time that was
+// computed since the last sleep.
+template <class Slept> Model sleeper(bool sleeps_first, const Slept &slept)
+{
+	std::string samples = fmt::format("recording 1s\nrole a: {}\n", sleeps_first ? "sleep, cpu x" : "cpu x, sleep");
+	int last = 4000;
+	for (int i = 0; i < 100; ++i) {
+		const int computed = 2000 + i * 37 % 41 * 100, length = slept(sleeps_first ? last : computed, i);
+		samples += sleeps_first ? fmt::format("0 {} {}000 {}000\n", i, length, computed)
+					: fmt::format("0 {} {}000 {}000\n", i, computed, length);
+		last = computed;
+	}
+	return parse(sleeps_first ? "role a: loop { sleep; cpu x }" : "role a: loop { cpu x; sleep }", samples);
+}
+
+} // namespace
+
+TEST_CASE("predict: what computes faster sleeps longer, if its sleeps end at fixed times")
+{
+	const bool sleeps_first = GENERATE(false, true);
+	const Model model =
+	    sleeper(sleeps_first, [](int computed, int i) { return 10000 - computed + i * 7 % 5 * 10; });
+	CHECK(refusal(model, {{"x=2"}, {}, 0, ""}) ==
+	      "Sleeps of a end at fixed times: they are shorter where it computes longer, which is not in a model of "
+	      "sleeps of fixed length; record the changed program instead.");
+	CHECK(refusal(model, {{}, {"a=2"}, 0, ""}).empty());
+}
+
+TEST_CASE("predict: sleeps of a given length are as long when something else is faster")
+{
+	const bool sleeps_first = GENERATE(false, true);
+	const auto is_predicted = [&](const auto &slept) {
+		return refusal(sleeper(sleeps_first, slept), {{"x=2"}, {}, 0, ""}).empty();
+	};
+	CHECK(is_predicted([](int, int) { return 5000; }));
+	CHECK(is_predicted([](int, int i) { return 5000 + i * 7 % 5 * 10; }));
+	CHECK(is_predicted([](int, int i) { return i * 53 % 59 * 100; }));
+	CHECK(is_predicted([](int, int i) { return i % 10 == 0 ? 50000 : 0; }));
+	CHECK(is_predicted([](int computed, int) { return computed; }));
+	// Less than the probes and the timer may be the reason of
+	CHECK(is_predicted([](int computed, int) { return 5000 - computed / 50; }));
+}
+
 } // namespace test_predict

@@ -21,6 +21,8 @@ constexpr double max_wakes_range = 0.25;     // of elapsed times, by where threa
 constexpr double min_slowdown = 1.1;         // ratio of an activity's means: after another thread, after the same one
 constexpr std::size_t min_samples_each = 20; // samples
 constexpr double min_deviations = 3;         // standard errors by which these differ
+constexpr double min_fixed_ratio = 2;    // standard deviations of sleeps that end at fixed times, and of their rounds
+constexpr double least_deviation = 20e3; // ns; a smaller one may be of the probes and the timer
 
 double mean_seconds(const model::Model &model, Wakes wakes)
 {
@@ -112,6 +114,85 @@ void refuse_moving_data(const model::Model &model, const std::vector<Change> &ch
 	}
 }
 
+// Of one sleep of a role: its lengths, and the times from its end until it ends in the thread's next iteration; both
+// without the thread's mean.
+struct SleepTimes {
+	std::vector<double> lengths, rounds;
+};
+
+void append_without_mean(std::vector<double> &to, const std::vector<double> &values)
+{
+	const double mean = sample_mean(values);
+	for (const double value : values)
+		to.push_back(value - mean);
+}
+
+// `times`: the columns of times, in the order of the body. `sleep`: one of these.
+void add_times(SleepTimes &to, const model::RoleSamples &samples, const std::vector<std::size_t> &times,
+	       std::size_t sleep)
+{
+	struct OfThread {
+		SleepTimes found;
+		double since_sleep = 0;
+	};
+	std::map<std::uint32_t, OfThread> threads;
+	for (std::size_t row = 0; row < samples.threads.size(); ++row) {
+		double until_end = 0, after = 0;
+		for (const std::size_t column : times)
+			(column <= sleep ? until_end : after) += static_cast<double>(samples.columns[column][row]);
+		const auto [entry, is_first] = threads.try_emplace(samples.threads[row]);
+		OfThread &thread = entry->second;
+		if (!is_first) {
+			thread.found.lengths.push_back(static_cast<double>(samples.columns[sleep][row]));
+			thread.found.rounds.push_back(thread.since_sleep + until_end);
+		}
+		thread.since_sleep = after;
+	}
+	for (const auto &[number, thread] : threads) {
+		append_without_mean(to.lengths, thread.found.lengths);
+		append_without_mean(to.rounds, thread.found.rounds);
+	}
+}
+
+// Whether a sleep of the role is shorter by what its thread computes longer. Sleeps of a given length are not: then
+// the rounds differ by at least as much as the sleeps.
+bool sleeps_to_fixed_times(const model::Model &model, std::size_t role)
+{
+	std::vector<std::size_t> times, sleeps;
+	model::for_each_operation(model.roles[role].body, [&](const model::Operation &operation) {
+		if (!operation.has_samples() || operation.kind == model::Kind::branch)
+			return;
+		times.push_back(operation.column);
+		if (operation.kind == model::Kind::sleep)
+			sleeps.push_back(operation.column);
+	});
+	return std::ranges::any_of(sleeps, [&](std::size_t sleep) {
+		SleepTimes found;
+		for (const model::SampleSet &set : model.sets)
+			add_times(found, set.roles[role], times, sleep);
+		const double of_rounds = std::max(sample_deviation(found.rounds), least_deviation);
+		return found.lengths.size() >= min_samples_each &&
+		       sample_deviation(found.lengths) > min_fixed_ratio * of_rounds;
+	});
+}
+
+void refuse_fixed_times(const model::Model &model, const std::vector<Change> &changes)
+{
+	for (std::size_t i = 0; i < model.roles.size(); ++i) {
+		const model::Role &role = model.roles[i];
+		const bool is_changed = std::ranges::any_of(changes, [&](const Change &change) {
+			return std::ranges::any_of(
+			    change.faster, [&](const auto &faster) { return has_activity(role, faster.first); });
+		});
+		if (is_changed && sleeps_to_fixed_times(model, i))
+			throw model::Refused(
+			    fmt::format("Sleeps of {} end at fixed times: they are shorter where it computes longer, "
+					"which is not in a model of sleeps of fixed length; record the changed program "
+					"instead.",
+					printable(role.name)));
+	}
+}
+
 } // namespace
 
 void refuse_unknown(const model::Model &model, const std::vector<Change> &changes,
@@ -119,6 +200,7 @@ void refuse_unknown(const model::Model &model, const std::vector<Change> &change
 {
 	refuse_wakes(model, sample_mean(simulation::elapsed_of(as_recorded)) * 1e-9);
 	refuse_moving_data(model, changes, as_recorded);
+	refuse_fixed_times(model, changes);
 }
 
 } // namespace monitor::predict
