@@ -31,6 +31,11 @@ public:
 		recording_.steps.threads.push_back(thread);
 		return static_cast<std::uint32_t>(recording_.steps.threads.size() - 1);
 	}
+	void lives(std::uint32_t thread, std::uint64_t from, std::uint64_t to)
+	{
+		recording_.steps.threads[thread].born = from * 1000;
+		recording_.steps.threads[thread].ended = to * 1000;
+	}
 	void activity(std::uint32_t thread, const std::string &name, std::uint64_t key, std::uint64_t from,
 		      std::uint64_t to, std::uint64_t cpu_us)
 	{
@@ -343,6 +348,22 @@ TEST_CASE("model inference: waits that nobody explains are refused")
 	}
 	CHECK(refusal_of({program.recording()}) ==
 	      "No activity or wake-up says what these threads wait for (100 % of their waits unexplained).");
+}
+
+TEST_CASE("model inference: a thread for each task is refused, as many threads at a time are not")
+{
+	const bool at_a_time = GENERATE(false, true);
+	Program program;
+	for (std::uint64_t i = 0; i < 30; ++i) {
+		const auto task = program.thread("q");
+		const std::uint64_t at = 1000 + i * 100;
+		program.activity(task, "work", i, at, at + 50, 50);
+		program.lives(task, at_a_time ? 900 + i : at - 10, at + 60);
+	}
+	CHECK(refusal_of({program.recording()}) ==
+	      (at_a_time ? ""
+			 : "Most threads of role q (29 of 30) were created after another one of them had ended: in a "
+			   "model all are there from the start."));
 }
 
 TEST_CASE("model inference: functions, which have no argument, follow each other if those that do them wait")

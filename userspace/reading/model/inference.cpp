@@ -97,6 +97,24 @@ void bound_items(SampleSet &set)
 			item = static_cast<std::uint64_t>(std::ranges::lower_bound(all, item) - all.begin());
 }
 
+void expect_lasting_threads(const Recording &recording)
+{
+	for (const RoleThreads &role : recording.roles) {
+		std::uint64_t first_end = ~0ull;
+		for (const std::uint32_t thread : role.threads)
+			if (const std::uint64_t ended = recording.steps.threads[thread].ended)
+				first_end = std::min(first_end, ended);
+		const auto later =
+		    static_cast<std::size_t>(std::ranges::count_if(role.threads, [&](std::uint32_t thread) {
+			    return recording.steps.threads[thread].born > first_end;
+		    }));
+		if (later * 2 > role.threads.size())
+			throw Refused(fmt::format("Most threads of role {} ({} of {}) were created after another one "
+						  "of them had ended: in a model all are there from the start.",
+						  name_text(role.name), later, role.threads.size()));
+	}
+}
+
 class Inference {
 public:
 	explicit Inference(std::vector<Recording> recordings)
@@ -217,6 +235,7 @@ Recording read_recording(const std::string &directory, const std::vector<std::st
 
 Model infer_model(std::vector<Recording> recordings)
 {
+	std::ranges::for_each(recordings, expect_lasting_threads);
 	return Inference(std::move(recordings)).infer();
 }
 

@@ -275,6 +275,9 @@ void Collector::ended(const analyze::Thread &thread, std::uint64_t time)
 {
 	if (thread.tid == info_.command_pid)
 		(thread.state == State::dead ? steps_.end : steps_.begin) = ns(time);
+	const auto number = thread_numbers_.find(&thread);
+	if (thread.state == State::dead && number != thread_numbers_.end())
+		steps_.threads[number->second].ended = ns(time);
 }
 
 void Collector::on_switch(const analyze::EventKind &kind, const trace::Event &event)
@@ -372,6 +375,7 @@ void Collector::finish()
 			continue;
 		steps_.threads[i].tid = thread.tid;
 		steps_.threads[i].name = thread.name;
+		steps_.threads[i].born = thread.born ? ns(thread.born) : 0;
 		new_number[i] = static_cast<std::uint32_t>(kept.size());
 		kept.push_back(std::move(steps_.threads[i]));
 	}

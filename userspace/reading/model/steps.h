@@ -39,6 +39,7 @@ struct Step {
 struct ThreadSteps {
 	std::int32_t tid = 0;
 	std::string name;
+	std::uint64_t born = 0, ended = 0; // 0: before the recording, or not in it
 	std::vector<Step> steps;
 };
 
