@@ -572,6 +572,33 @@ TEST_CASE("path: whom exit_group ended, but not who exits by itself, leads to it
 	CHECK(followed.links() == by_itself);
 }
 
+TEST_CASE("path: whom an exec ended leads to its caller, if the path is critical")
+{
+	const bool executes = GENERATE(true, false);
+	Machine machine;
+	machine.cpu(1);
+	machine.runs(0, 10, 7);
+	machine.cpu(0).post(20, EDC_ID_SCHED_WAKEUP_NEW, 1, {pair(8, 7), pair(7, 120), 0x79737562, 0}); // "busy"
+	machine.runs(1, 30, 8);
+	machine.calls(0, 300, 59);
+	machine.sleeps(0, 310, 7);
+	machine.wakes(1, 340, 7);
+	machine.switches(1, 350, 8, dead, 0);
+	machine.runs(0, 360, 7);
+	if (executes)
+		machine.cpu(0).post(370, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 7), 0x676f7270, 0});
+	machine.returns(0, 380);
+	std::string described = events_of_paths;
+	described.replace(described.find("u12_t id;"), 9, "enum : u12_t { \"execve\" = 59 } id;");
+	Followed followed(machine, make_info(0, 400, true, false), described);
+	const std::string ends = "7 ready 340, 7 running 360, 400";
+	followed.critical(7, {10, 400});
+	CHECK(followed.links() ==
+	      (executes ? "7 running 10, 8 running 310, " : "7 running 10, 8 ready 20, 8 running 30, ") + ends);
+	followed.bounded(7, {10, 400});
+	CHECK(followed.links() == "7 running 10, 8 running 310, " + ends);
+}
+
 TEST_CASE("path: what a loss hides is unknown")
 {
 	Machine machine = Machine::with_a_sleep();

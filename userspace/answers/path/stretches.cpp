@@ -23,6 +23,12 @@ ThreadStretches::Found ThreadStretches::before(std::uint64_t time) const
 	return {next == stretches.begin() ? nullptr : &*std::prev(next), ends};
 }
 
+bool ThreadStretches::has_slept_since(std::uint64_t time) const
+{
+	const auto first = std::ranges::lower_bound(stretches, time, {}, &Stretch::begin);
+	return std::any_of(first, stretches.end(), [](const Stretch &each) { return each.kind == Kind::blocked; });
+}
+
 std::uint32_t Names::number(const std::string &text)
 {
 	const auto [found, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
@@ -222,14 +228,34 @@ void Stretches::note_exit(const analyze::Thread &thread, ThreadStretches &of)
 	}
 }
 
+// An exec ends the other threads of its process, then sleeps until the last one has ended (de_thread in the kernel's
+// fs/exec.c): of what that one did, only what followed the beginning of this sleep was waited for.
+void Stretches::note_exec(const analyze::Thread &thread, const ThreadStretches &of)
+{
+	std::uint64_t woken = of.end;
+	for (auto slept = of.stretches.rbegin(); slept != of.stretches.rend() && slept->begin >= thread.syscall_since;
+	     woken = slept->begin, ++slept) {
+		if (slept->kind != Kind::blocked || slept->end != End::thread)
+			continue;
+		const std::string *call = fold_.kinds().syscall_name(slept->where);
+		ThreadStretches &other = threads_[slept->cause];
+		const bool has_ended = other.died >= woken && other.thread->tgid == thread.tgid;
+		const bool is_noted = !other.exchanges.empty() && other.exchanges.back().is_exit;
+		if (call && (*call == "execve" || *call == "execveat") && has_ended && !is_noted &&
+		    !other.has_slept_since(woken))
+			other.exchanges.push_back({slept->begin, index_of(thread), true});
+	}
+}
+
 void Stretches::ended(const analyze::Thread &thread, std::uint64_t time)
 {
 	ThreadStretches &of = threads_[index_of(thread)];
 	if (thread.state == analyze::State::dead) {
 		of.died = time;
 		note_exit(thread, of);
-	} else if (!of.executed) {
-		of.executed = time;
+	} else {
+		of.executed = of.executed ? of.executed : time;
+		note_exec(thread, of);
 	}
 	note_name(of, time);
 }

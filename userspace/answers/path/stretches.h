@@ -62,7 +62,7 @@ struct ThreadStretches {
 	struct Exchange {
 		std::uint64_t time;
 		std::uint32_t other;
-		bool is_exit = false; // `other` has called exit_group, which ended this thread
+		bool is_exit = false; // `other` has called exit_group or execve, which ended this thread
 	};
 	struct Name {
 		std::uint64_t since;
@@ -90,6 +90,7 @@ struct ThreadStretches {
 	};
 	// The last stretch that begins before `time`.
 	Found before(std::uint64_t time) const;
+	bool has_slept_since(std::uint64_t time) const;
 };
 
 // Texts by number; 0 is an unknown name.
@@ -154,6 +155,7 @@ private:
 	void add(ThreadStretches &of, Stretch stretch, std::uint64_t to);
 	void note_name(ThreadStretches &of, std::uint64_t since);
 	void note_exit(const analyze::Thread &thread, ThreadStretches &of);
+	void note_exec(const analyze::Thread &thread, const ThreadStretches &of);
 	void woken(const analyze::Thread *thread, const trace::Event &event, const trace::FieldRef &cpu);
 	void migrated(const analyze::EventKind &kind, const trace::Event &event, const analyze::Thread *just_woken);
 	void created(const analyze::EventKind &kind, const trace::Event &event);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The path that led to a thread's end, followed backwards through the stretches (stretches.h). From a sleep that
 // another thread ended the path goes on in that thread, at the moment of the wake-up; from a thread's creation, in its
-// creator; from the time of the exit_group that ended a thread, in who called it, if the path is critical. A sleep that
-// ended with work that a thread had started earlier (Lead) is a link since that start, and the path goes on in that
-// thread. Any other sleep, a stop by a signal, waits for a CPU and running time are links.
+// creator; from the time of the exit_group or exec that ended a thread, in who called it, if the path is critical. A
+// sleep that ended with work that a thread had started earlier (Lead) is a link since that start, and the path goes on
+// in that thread. Any other sleep, a stop by a signal, waits for a CPU and running time are links.
 //
 // Critical: the path does not return to the sleeper, so it shows what would have to be faster. From threads outside
 // (`is_inside`) it does return, where the sleep began: else it would drift off into workers that serve everybody.
