@@ -48,8 +48,9 @@ TEST_CASE("leaf functions: shares of the samples in programs, with a 95 % interv
 	symbols::Symbolizer symbolizer("/nowhere", options);
 
 	const auto of = [&](std::int32_t tid) {
-		return report::leaf_functions(stacks, symbolizer,
-					      [&](const analyze::Thread &thread) { return thread.tid == tid; });
+		return report::leaf_functions(stacks, symbolizer, [&](const analyze::Thread &thread, std::uint64_t) {
+			return thread.tid == tid;
+		});
 	};
 	const report::LeafFunctions found = of(7);
 	CHECK(found.in_programs == 60);
@@ -66,6 +67,8 @@ TEST_CASE("leaf functions: shares of the samples in programs, with a 95 % interv
 	CHECK(of(8).in_programs == 29);
 	CHECK(of(8).functions.empty());
 	CHECK(report::leaf_functions(stacks, symbolizer).in_programs == 89);
+	const auto is_late = [](const analyze::Thread &, std::uint64_t time) { return time >= 320; };
+	CHECK(report::leaf_functions(stacks, symbolizer, is_late).in_programs == 29);
 	std::filesystem::remove_all(maps);
 }
 

@@ -572,6 +572,37 @@ TEST_CASE("path: whom exit_group ended, but not who exits by itself, leads to it
 	CHECK(followed.links() == by_itself);
 }
 
+TEST_CASE("path: in the sentences, who executes a program has its earlier name before")
+{
+	Machine machine;
+	machine.cpu(1);
+	machine.runs(0, 10, 7);
+	machine.cpu(0).post(20, EDC_ID_SCHED_WAKEUP_NEW, 1, {pair(8, 8), pair(7, 120), 0x79737562, 0}); // "busy"
+	machine.runs(1, 30, 8);
+	const auto sleep = [&](std::uint64_t from, std::uint64_t to) {
+		machine.calls(1, from, futex);
+		machine.sleeps(1, from, 8);
+		machine.posts(1, to, EDC_ID_IRQ_HANDLER_ENTRY, 9);
+		machine.wakes(1, to, 8);
+		machine.posts(1, to, EDC_ID_IRQ_HANDLER_EXIT, 9);
+		machine.runs(1, to + 5, 8);
+		machine.returns(1, to + 6);
+	};
+	sleep(50, 90);
+	machine.calls(1, 100, 59);
+	machine.cpu(1).post(110, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(8, 8), 0x676f7270, 0}); // "prog"
+	machine.returns(1, 115);
+	sleep(130, 190);
+	Followed followed(machine, 300);
+	followed.critical(8, {30, 300});
+	std::map<std::string, std::uint64_t> asleep;
+	const path::Parts parts = followed.parts();
+	for (const auto &[part, ticks] : parts.ticks())
+		if (part.kind == path::PartKind::asleep)
+			asleep[explain::path_part(part, followed.stretches, followed.fold.kinds()).who] += ticks;
+	CHECK(asleep == std::map<std::string, std::uint64_t>{{"busy", 40}, {"prog", 60}});
+}
+
 TEST_CASE("path: whom an exec ended leads to its caller, if the path is critical")
 {
 	const bool executes = GENERATE(true, false);

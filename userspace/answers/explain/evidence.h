@@ -72,7 +72,7 @@ struct Use {
 	double edges = 0;                 // the same of calls and faults, with the probes
 };
 
-// Of all threads of a name, wherever they ran.
+// Of all threads while they had a name, wherever they ran.
 struct Functions {
 	std::string who;
 	std::uint64_t samples = 0;                               // in code of programs

@@ -155,7 +155,7 @@ void Gathering::add_path(Evidence &evidence)
 	evidence.path = reader.read(parts, priorities_, reclaim_, evidence.machine.users, thresholds_.handover_thread,
 				    evidence.unknown);
 	evidence.path->functions =
-	    functions_of(*evidence.path, thresholds_.path, subject_, fold_, stacks_, trace_, info_);
+	    functions_of(*evidence.path, thresholds_.path, subject_, stretches_, fold_, stacks_, trace_, info_);
 	const Activity activity = activity_of(stretches_, is_inside, subject_.range, evidence.cpus);
 	evidence.path->oversubscribed =
 	    static_cast<double>(activity.oversubscribed) / static_cast<double>(paths.total());

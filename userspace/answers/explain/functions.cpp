@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "answers/report/named_stacks.h"
 
@@ -25,11 +26,32 @@ std::string function_text(const report::LeafFunction &function, const std::vecto
 	return "code of " + module + (is_missing ? ", which is gone or has changed" : " without readable symbols");
 }
 
+// The names that threads had, also those of another fold of the same trace.
+class NamesOverTime {
+public:
+	explicit NamesOverTime(const path::Stretches &stretches) : names_(stretches.names())
+	{
+		for (const path::ThreadStretches &of : stretches.threads())
+			threads_.emplace(std::pair(of.thread->tid, of.thread->born), &of);
+	}
+
+	std::string at(const analyze::Thread &thread, std::uint64_t time) const
+	{
+		const auto found = threads_.find({thread.tid, thread.born});
+		return found == threads_.end() ? thread.label() : names_[found->second->name_at(time)];
+	}
+
+private:
+	const path::Names &names_;
+	std::map<std::pair<std::int32_t, std::uint64_t>, const path::ThreadStretches *> threads_;
+};
+
 } // namespace
 
 std::vector<Functions> functions_of(const Path &path, double min_share, const path::Subject &subject,
-				    const analyze::ThreadFold &fold, const analyze::StackFold &stacks,
-				    const trace::Trace &trace, const analyze::RecordingInfo &info)
+				    const path::Stretches &stretches, const analyze::ThreadFold &fold,
+				    const analyze::StackFold &stacks, const trace::Trace &trace,
+				    const analyze::RecordingInfo &info)
 {
 	std::vector<Functions> all;
 	if (!stacks.any())
@@ -41,10 +63,12 @@ std::vector<Functions> functions_of(const Path &path, double min_share, const pa
 	std::ranges::stable_sort(users, std::greater<>(), &PathPart::share);
 	users.resize(std::min(users.size(), max_names));
 	report::NamedStacks named(trace.directory(), trace.description().clock, info, fold, stacks, {});
+	const NamesOverTime names(stretches);
 	for (const PathPart *user : users) {
-		const report::LeafFunctions found = named.leaf_functions([&](const analyze::Thread &thread) {
-			return subject.includes(thread) && thread.label() == user->who;
-		});
+		const report::LeafFunctions found =
+		    named.leaf_functions([&](const analyze::Thread &thread, std::uint64_t time) {
+			    return subject.includes(thread) && names.at(thread, time) == user->who;
+		    });
 		std::map<std::string, std::uint64_t> hits;
 		for (const report::LeafFunction &function : found.functions)
 			hits[function_text(function, named.symbolizer().missing())] += function.samples;

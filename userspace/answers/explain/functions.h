@@ -11,7 +11,8 @@ namespace monitor::explain {
 
 // Of the names whose user code is at least `min_share` of the path, the largest first. Reads the programs' files.
 std::vector<Functions> functions_of(const Path &path, double min_share, const path::Subject &subject,
-				    const analyze::ThreadFold &fold, const analyze::StackFold &stacks,
-				    const trace::Trace &trace, const analyze::RecordingInfo &info);
+				    const path::Stretches &stretches, const analyze::ThreadFold &fold,
+				    const analyze::StackFold &stacks, const trace::Trace &trace,
+				    const analyze::RecordingInfo &info);
 
 } // namespace monitor::explain

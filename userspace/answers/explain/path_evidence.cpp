@@ -110,6 +110,7 @@ void PathReader::add_threads(Path &path, const path::Parts &parts, const std::ve
 {
 	struct Sums {
 		std::uint64_t all = 0, ran = 0, unattributed = 0;
+		std::map<std::uint32_t, std::uint64_t> unattributed_by_name;
 		std::vector<PathPart> parts;
 	};
 	std::map<std::uint32_t, Sums> threads;
@@ -122,20 +123,27 @@ void PathReader::add_threads(Path &path, const path::Parts &parts, const std::ve
 		sum.share += made.share;
 		Sums &thread = threads[part.who];
 		thread.all += ticks;
-		thread.unattributed += part.kind == PartKind::unattributed ? ticks : 0;
+		if (part.kind == PartKind::unattributed) {
+			thread.unattributed += ticks;
+			thread.unattributed_by_name[part.name] += ticks;
+		}
 		if (is_own_code(made.what)) {
 			thread.ran += ticks;
 			thread.parts.push_back(std::move(made));
 		}
 	}
+	const std::string unattributed =
+	    path::what_text({.kind = PartKind::unattributed}, fold_.kinds(), stretches_.names());
 	for (const auto &[index, thread] : threads) {
 		const auto use = std::ranges::find(users, stretches_.threads()[index].thread->tgid, &Use::tgid);
 		const double of_edges = use == users.end() ? 0 : use->edges * share(thread.ran + thread.unattributed);
-		const double edges = std::min(of_edges, share(thread.unattributed));
-		sums[{What::edges, name_of(index), ""}].share += edges;
-		sums[{What::unknown, name_of(index),
-		      path::what_text({.kind = PartKind::unattributed}, fold_.kinds(), stretches_.names())}]
-		    .share -= edges;
+		for (const auto &[name, ticks] : thread.unattributed_by_name) {
+			const double part = static_cast<double>(ticks) / static_cast<double>(thread.unattributed);
+			const double edges = std::min(of_edges, share(thread.unattributed)) * part;
+			const std::string &who = stretches_.names()[name];
+			sums[{What::edges, who, ""}].share += edges;
+			sums[{What::unknown, who, unattributed}].share -= edges;
+		}
 	}
 	for (auto &[named, sum] : sums) {
 		std::tie(sum.what, sum.who, sum.detail) = named;

@@ -95,7 +95,7 @@ PathPart path_part(const path::Part &part, const path::Stretches &stretches, con
 		made.detail = path::what_text(part, kinds, stretches.names());
 		break;
 	}
-	made.who = stretches.names()[stretches.threads()[part.who].name_at(~0ull)];
+	made.who = stretches.names()[part.name];
 	return made;
 }
 

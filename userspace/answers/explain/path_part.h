@@ -7,7 +7,7 @@
 
 namespace monitor::explain {
 
-// Of threads; without its share. They have the names that they had at the end.
+// Of threads; without its share. They have the names that they had then.
 PathPart path_part(const path::Part &part, const path::Stretches &stretches, const analyze::EventKinds &kinds);
 
 } // namespace monitor::explain

@@ -58,7 +58,7 @@ std::size_t PartHash::operator()(const Part &part) const
 {
 	std::uint64_t hash = part.who;
 	for (const std::uint64_t word :
-	     {static_cast<std::uint64_t>(part.detail), static_cast<std::uint64_t>(part.sleep),
+	     {static_cast<std::uint64_t>(part.detail) << 32 | part.name, static_cast<std::uint64_t>(part.sleep),
 	      static_cast<std::uint64_t>(part.cause) << 32 | static_cast<std::uint64_t>(part.end) << 8 |
 		  static_cast<std::uint64_t>(part.kind)})
 		hash = (hash ^ word) * 0x9e3779b97f4a7c15 + (hash >> 29);
@@ -99,7 +99,8 @@ Part Parts::part_of(const Link &link, std::uint64_t end, PartKind kind) const
 {
 	const ThreadStretches &of = stretches_.threads()[link.thread];
 	Part part;
-	part.who = who_ == Who::thread ? link.thread : of.name_at(link.begin);
+	part.name = of.name_at(link.begin);
+	part.who = who_ == Who::thread ? link.thread : part.name;
 	part.sleep = link.sleep;
 	part.kind = kind;
 	if (kind != PartKind::unknown)
@@ -138,9 +139,8 @@ Part Parts::running(const Link &link, const analyze::Cpu &cpu, Mode mode, Lane &
 	part.kind = cpu.current ? kind_in(mode, *cpu.current) : PartKind::unknown_mode;
 	part.sleep = link.sleep;
 	const bool is_named = cpu.current && !cpu.current->name.empty();
-	part.who = who_ == Who::thread ? link.thread
-		   : is_named          ? name_of(lane, *cpu.current)
-				       : stretches_.threads()[link.thread].name_at(link.begin);
+	part.name = is_named ? name_of(lane, *cpu.current) : stretches_.threads()[link.thread].name_at(link.begin);
+	part.who = who_ == Who::thread ? link.thread : part.name;
 	if (part.kind == PartKind::call)
 		part.detail = cpu.current->syscall;
 	else if (part.kind == PartKind::interrupt)

@@ -43,7 +43,8 @@ enum class Why : std::uint8_t {
 };
 
 struct Part {
-	std::uint32_t who = 0; // index in Stretches::threads(), or number of Stretches::names()
+	std::uint32_t who = 0;  // index in Stretches::threads(), or `name`
+	std::uint32_t name = 0; // that the thread had then, a number of Stretches::names()
 	std::uint32_t detail = 0;
 	std::uint32_t sleep = 0; // the enclosing sleep, an index in Paths::sleeps()
 	std::uint32_t cause = 0; // of what ended a sleep: Stretch::cause; device: MAJOR << 20 | MINOR

@@ -294,6 +294,8 @@ void Stretches::after(const trace::Event &event)
 	case EventMeaning::sched_wakeup_new:
 	case EventMeaning::sched_process_fork:
 		return created(kind, event);
+	case EventMeaning::task_rename:
+		return renamed(kind, event);
 	default:
 		return;
 	}
@@ -425,6 +427,14 @@ void Stretches::migrated(const analyze::EventKind &kind, const trace::Event &eve
 		queues.back().cpu = cpu;
 	else if (thread->state == analyze::State::runnable)
 		queues.push_back({event.time, cpu});
+}
+
+void Stretches::renamed(const analyze::EventKind &kind, const trace::Event &event)
+{
+	const analyze::Thread *thread = fold_.thread(kind.field[0].get<std::int32_t>(event));
+	const auto found = indices_.find(thread);
+	if (found != indices_.end())
+		note_name(threads_[found->second], event.time);
 }
 
 void Stretches::created(const analyze::EventKind &kind, const trace::Event &event)

@@ -159,6 +159,7 @@ private:
 	void woken(const analyze::Thread *thread, const trace::Event &event, const trace::FieldRef &cpu);
 	void migrated(const analyze::EventKind &kind, const trace::Event &event, const analyze::Thread *just_woken);
 	void created(const analyze::EventKind &kind, const trace::Event &event);
+	void renamed(const analyze::EventKind &kind, const trace::Event &event);
 	bool is_of_its_call(const analyze::Waker &waker) const;
 	void set_end(Stretch &stretch, const analyze::Waker &waker);
 	std::uint32_t call_of(const analyze::Thread &thread) const;

@@ -7,12 +7,12 @@
 namespace monitor::report {
 
 LeafFunctions leaf_functions(const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
-			     const std::function<bool(const analyze::Thread &)> &includes)
+			     const IncludesSample &includes)
 {
 	LeafFunctions found;
 	std::vector<std::pair<const analyze::StackFold::StackKey *, const analyze::StackFold::Value *>> in_programs;
 	for (const auto &[key, value] : fold.values()) {
-		if (key.at != analyze::StackSample::At::timer || (includes && !includes(*key.thread)))
+		if (key.at != analyze::StackSample::At::timer || (includes && !includes(*key.thread, value.time)))
 			continue;
 		const bool is_in_program = key.address && !key.kernel;
 		(is_in_program ? found.in_programs : found.in_kernel) += value.count;

@@ -30,8 +30,11 @@ struct LeafFunctions {
 	std::vector<LeafFunction> functions;
 };
 
-// `fold` after the last event, `symbolizer` with its mappings; for the threads that `includes` selects, or for all.
+// Selects samples by their thread and the time of the first one with the same stack.
+using IncludesSample = std::function<bool(const analyze::Thread &thread, std::uint64_t time)>;
+
+// `fold` after the last event, `symbolizer` with its mappings; for the samples that `includes` selects, or for all.
 LeafFunctions leaf_functions(const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
-			     const std::function<bool(const analyze::Thread &)> &includes = {});
+			     const IncludesSample &includes = {});
 
 } // namespace monitor::report

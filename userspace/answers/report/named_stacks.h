@@ -44,8 +44,8 @@ public:
 	std::uint64_t others(StackBy by);
 	// The tree of some threads.
 	CallTree tree(StackBy by, const CallTree::Includes &includes);
-	// For the threads that are included.
-	LeafFunctions leaf_functions(const std::function<bool(const analyze::Thread &)> &includes)
+	// For the samples that are included.
+	LeafFunctions leaf_functions(const IncludesSample &includes)
 	{
 		return report::leaf_functions(fold_, symbolizer_, includes);
 	}
