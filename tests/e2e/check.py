@@ -98,6 +98,7 @@ def one_event_more_was_seen(recording, streams):
 @damage("conservation")
 def one_was_refused_that_is_there(recording, streams):
 	recording["classes"][-1]["too_deep"] += 1
+	recording["lost_by_cpu"][0] += 1
 
 
 @damage("conservation")
@@ -123,6 +124,12 @@ def streams_tell_of_fewer_losses(recording, streams):
 	row = recording["classes"][0]
 	row["refused"] += 5
 	row["seen"] += 5
+	recording["lost_by_cpu"][0] += 5
+
+
+@damage("losses_by_cpu")
+def losses_of_cpus_are_others(recording, streams):
+	recording["lost_by_cpu"][0] += 5
 
 
 @damage("conservation")

@@ -78,6 +78,29 @@ TEST_CASE("check: what the rings discarded is what the streams tell of, neither 
 	CHECK(lossy(5, 6).failures().starts_with("losses_placed: 5 tokens were discarded"));
 }
 
+TEST_CASE("check: what was lost on each CPU is all that was lost")
+{
+	const auto lossy = [](std::vector<std::uint64_t> by_cpu) {
+		CheckedHistory history = some_history();
+		history.counts(EDC_ID_SOFTIRQ_ENTRY).seen += 5;
+		history.counts(EDC_ID_SOFTIRQ_ENTRY).discarded = 5;
+		history.streams[1].open(6'000'000, 5);
+		history.info.lost_by_cpu = std::move(by_cpu);
+		return history;
+	};
+	CHECK(lossy({}).failures() == ""); // an older recorder
+	CHECK(lossy({2, 3}).failures() == "");
+	CHECK(lossy({5, 7}).failures() == "losses_by_cpu: 5 events were lost, but recording.json's losses by CPU are "
+					  "not as many: 5, 7\n");
+	CHECK(lossy({2, 2}).fails("losses_by_cpu"));
+	CHECK(lossy({1ull << 63, 1ull << 63, 5}).fails("losses_by_cpu")); // 5 in 64 bits
+	CheckedHistory whole = some_history();
+	whole.info.lost_by_cpu = {0, 0};
+	CHECK(whole.failures() == "");
+	whole.info.lost_by_cpu = {5, 7};
+	CHECK(whole.fails("losses_by_cpu"));
+}
+
 TEST_CASE("check: a call may end unseen on a CPU whose events are lost, if its thread could run there")
 {
 	// CPU 1 loses events between 2 and 6 ms.

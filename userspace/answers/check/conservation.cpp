@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include <fmt/ranges.h>
+
 #include "base/grow.h"
 
 namespace monitor::check {
@@ -258,6 +260,10 @@ void Conservation::judge_losses(const RecordingInfo &info, Statements &statement
 		statements.add("losses", Verdict::holds,
 			       "{} events were lost and counted: {} discarded by full rings, {} nested too deep",
 			       refused + too_deep, refused, too_deep);
+	if (!info.has_losses_of_cpus())
+		statements.add("losses_by_cpu", Verdict::fails,
+			       "{} events were lost, but recording.json's losses by CPU are not as many: {}",
+			       info.lost(), fmt::join(info.lost_by_cpu, ", "));
 	for (const WithoutRoom &each : info.stacks.unwinding.without_room)
 		statements.add("stacks_without_room", Verdict::not_checked,
 			       "stacks of user {} may end early: {} lists of mappings and {} unwind tables of the "

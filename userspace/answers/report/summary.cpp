@@ -151,7 +151,8 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 		summary.missing = info.tokens() - std::min(info.tokens(), tokens);
 		if (!summary.missing)
 			summary.lost = info.lost();
-		summary.lost_by_cpu = info.lost_by_cpu;
+		if (info.has_losses_of_cpus())
+			summary.lost_by_cpu = info.lost_by_cpu;
 		if (info.user_card)
 			summary.claimed_lost = info.user_card->discarded + info.user_card->early;
 		summary.misses = info.missed();

@@ -223,6 +223,18 @@ std::uint64_t RecordingInfo::lost() const
 	return sum;
 }
 
+// Recorders sum the same counts by class and by CPU. Subtracts, as a sum of damaged ones may overflow.
+bool RecordingInfo::has_losses_of_cpus() const
+{
+	std::uint64_t rest = lost();
+	for (const std::uint64_t of_cpu : lost_by_cpu) {
+		if (of_cpu > rest)
+			return false;
+		rest -= of_cpu;
+	}
+	return lost_by_cpu.empty() || rest == 0;
+}
+
 std::uint64_t RecordingInfo::paused() const
 {
 	return sum_of_all<std::uint64_t>(classes, &ClassCounts::paused);

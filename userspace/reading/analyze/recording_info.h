@@ -78,6 +78,8 @@ struct RecordingInfo : Contents {
 	bool attached(const std::string &event) const;
 	std::uint64_t tokens() const;
 	std::uint64_t lost() const; // according to the recorder
+	// Whether lost_by_cpu, if the recorder wrote it, is all that was lost.
+	bool has_losses_of_cpus() const;
 	std::uint64_t too_deep() const;
 	std::uint64_t paused() const; // not stored while a trigger had stopped the recording
 	std::uint64_t missed() const; // runs of probes that the kernel skipped
