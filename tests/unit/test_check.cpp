@@ -296,6 +296,9 @@ TEST_CASE("check: totals of the kernel, and what a hidden thread leaves of them"
 	CheckedHistory history = some_history();
 	history.info.kernel_counts.end->context_switches += 1;
 	CHECK(history.fails("context_switches"));
+	history.info.kernel_counts.start->context_switches = 1ull << 33;
+	CHECK(
+	    history.said("context_switches").starts_with("FAILS context switches: the count of /proc/stat went back"));
 	CheckedHistory softirqs = some_history();
 	softirqs.info.kernel_counts.start->softirqs = 10;
 	softirqs.info.kernel_counts.end->softirqs = 11;
@@ -304,6 +307,10 @@ TEST_CASE("check: totals of the kernel, and what a hidden thread leaves of them"
 	CHECK(softirqs.fails("softirqs"));
 	softirqs.info.kernel_counts.end->softirqs = 10;
 	CHECK(softirqs.fails("softirqs"));
+	softirqs.info.kernel_counts.end->softirqs = 4;
+	CHECK(softirqs.said("softirqs") == "FAILS softirqs: the count of /proc/stat went back, from 10 to 4");
+	softirqs.info.kernel_counts.start->softirqs = (1ull << 32) + 4; // one CPU's count started again
+	CHECK(softirqs.said("softirqs").starts_with("not checked softirqs: the count of /proc/stat went back"));
 	CheckedHistory thread_creations = some_history();
 	thread_creations.info.kernel_counts.start->thread_creations = 10;
 	thread_creations.info.kernel_counts.end->thread_creations = 12; // two on their way

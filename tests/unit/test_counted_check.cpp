@@ -101,6 +101,17 @@ TEST_CASE("counted check: more or fewer than the kernel counted")
 	CHECK(judged(info)["calls_witnessed"] == Verdict::fails);
 }
 
+TEST_CASE("counted check: a count of the kernel goes back only where a 32-bit one may have started again")
+{
+	RecordingInfo info = counted_info();
+	info.kernel_counts.start->interrupts = info.kernel_counts.end->interrupts + 1;
+	CHECK(judged(info)["interrupts"] == Verdict::fails);
+	info.kernel_counts.start->interrupts = info.kernel_counts.end->interrupts + (1ull << 32) - 60;
+	CHECK(judged(info)["interrupts"] == Verdict::not_checked);
+	info.kernel_counts.start->context_switches = info.kernel_counts.end->context_switches + (1ull << 32);
+	CHECK(judged(info)["context_switches"] == Verdict::fails);
+}
+
 TEST_CASE("counted check: what cannot be compared is not")
 {
 	RecordingInfo hiding = counted_info();

@@ -38,11 +38,20 @@ Counted counted(const KernelCounts &start, const KernelCounts &end, Names names)
 	return {last - std::min(first, last), after - std::min(before, after)};
 }
 
+// A count of /proc/stat at both ends.
+struct StatCount {
+	std::uint64_t start, end;
+	bool sums_32_bits = false;
+};
+
 // `unprobed`: interrupts that the kernel counts and no probe sees. `slack`: the number of events that the kernel may
 // have counted and their probes not yet, when the counts were read.
-Statement compare(const char *id, const std::string &what, std::uint64_t kernel, const Counted &probes,
+Statement compare(const char *id, const char *what, const StatCount &of_kernel, const Counted &probes,
 		  std::uint64_t slack, bool has_hidden, std::uint64_t unprobed = 0)
 {
+	if (const auto stepped_back = judge_step_back(id, what, of_kernel.start, of_kernel.end, of_kernel.sums_32_bits))
+		return *stepped_back;
+	const std::uint64_t kernel = of_kernel.end - of_kernel.start;
 	const bool too_few = kernel > probes.outer + unprobed + slack,
 		   too_many = kernel + unprobed + slack < probes.inner;
 	std::string text =
@@ -63,21 +72,21 @@ void judge_kernel(const RecordingInfo &info, bool has_hidden, Statements &statem
 	const std::uint64_t cpus = std::max<std::uint64_t>(info.cpus, 1);
 	if (info.attached("sched_switch"))
 		statements.push_back(compare("context_switches", "context switches",
-					     end.context_switches - start.context_switches,
+					     {start.context_switches, end.context_switches},
 					     counted(start, end, {"sched_switch"}), cpus, has_hidden));
 	if (info.filtering())
 		return statements.add("kernel_figures", Verdict::not_checked,
 				      "with -p only some of the kernel's other figures were counted");
 	if (info.attached("sched_wakeup_new") && start.thread_creations && end.thread_creations)
 		statements.push_back(
-		    compare("thread_creations", "threads created", *end.thread_creations - *start.thread_creations,
+		    compare("thread_creations", "threads created", {*start.thread_creations, *end.thread_creations},
 			    counted(start, end, {"sched_wakeup_new"}), creations_per_cpu * cpus, has_hidden));
 	if (info.attached("softirq_entry") && start.softirqs && end.softirqs)
-		statements.push_back(compare("softirqs", "softirqs", *end.softirqs - *start.softirqs,
+		statements.push_back(compare("softirqs", "softirqs", {*start.softirqs, *end.softirqs, true},
 					     counted(start, end, {"softirq_entry"}), cpus, has_hidden));
 	if (info.attached("irq_handler_entry")) {
 		const OtherInterrupts others = other_interrupts(start, end);
-		statements.push_back(compare("interrupts", "interrupts", end.interrupts - start.interrupts,
+		statements.push_back(compare("interrupts", "interrupts", {start.interrupts, end.interrupts, true},
 					     counted(start, end, interrupt_classes), cpus, has_hidden,
 					     others.unprobed + others.shootdowns));
 	}

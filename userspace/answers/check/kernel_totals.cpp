@@ -71,6 +71,19 @@ OtherInterrupts other_interrupts(const KernelCounts &start, const KernelCounts &
 	return others;
 }
 
+std::optional<Statement> judge_step_back(const char *id, const char *what, std::uint64_t start, std::uint64_t end,
+					 bool sums_32_bits)
+{
+	constexpr std::uint64_t max_counted = 1ull << 31; // more is not counted while one recording runs
+	if (end >= start)
+		return std::nullopt;
+	const bool may_start_again = sums_32_bits && start - end >= max_counted;
+	return Statement(id, may_start_again ? Verdict::not_checked : Verdict::fails,
+			 "{}: the count of /proc/stat went back, from {} to {}{}", what, start, end,
+			 may_start_again ? "; it sums 32-bit counts of the CPUs, one of which may have started again"
+					 : "");
+}
+
 KernelTotals::KernelTotals(const trace::Description &description, const EventKinds &kinds, const RecordingInfo &info)
     : kinds_(kinds), info_(info)
 {
@@ -168,16 +181,16 @@ void KernelTotals::judge_stat(bool hidden, Statements &statements) const
 {
 	const KernelCounts &start = *info_.kernel_counts.start, &end = *info_.kernel_counts.end;
 	const auto between = [&](const char *id, const char *what, std::uint64_t from, std::uint64_t to,
-				 const Tally &tokens, std::uint64_t slack) {
+				 const Tally &tokens, std::uint64_t slack, bool sums_32_bits = false) {
+		if (const auto stepped_back = judge_step_back(id, what, from, to, sums_32_bits))
+			return statements.push_back(*stepped_back);
 		const std::uint64_t kernel = to - from;
-		const bool stepped_back = to < from;
 		statements.push_back(compare(
 		    id,
 		    fmt::format(
 			"{}: /proc/stat counts {}, the tokens {} to {} (without and with those while it was read)",
 			what, kernel, tokens.inner, tokens.outer),
-		    !stepped_back && kernel > tokens.outer + slack, stepped_back || kernel + slack < tokens.inner,
-		    hidden));
+		    kernel > tokens.outer + slack, kernel + slack < tokens.inner, hidden));
 	};
 	if (info_.has_tokens)
 		between("context_switches", "context switches", start.context_switches, end.context_switches, switches_,
@@ -188,7 +201,7 @@ void KernelTotals::judge_stat(bool hidden, Statements &statements) const
 		between("thread_creations", "threads created", *start.thread_creations, *end.thread_creations,
 			thread_creations_, thread_creations_per_cpu * std::max<std::uint64_t>(info_.cpus, 1));
 	if (start.softirqs && end.softirqs && info_.has_program("softirq_entry"))
-		between("softirqs", "softirqs", *start.softirqs, *end.softirqs, softirqs_, 0);
+		between("softirqs", "softirqs", *start.softirqs, *end.softirqs, softirqs_, 0, true);
 }
 
 void KernelTotals::judge_interrupts(bool hidden, Statements &statements) const
@@ -198,6 +211,9 @@ void KernelTotals::judge_interrupts(bool hidden, Statements &statements) const
 				      "interrupts: not all were recorded, nothing to compare");
 	const KernelCounts &start = *info_.kernel_counts.start, &end = *info_.kernel_counts.end;
 	const auto [unprobed, shootdowns] = other_interrupts(start, end);
+	if (const auto stepped_back =
+		judge_step_back("interrupts", "interrupts", start.interrupts, end.interrupts, true))
+		return statements.push_back(*stepped_back);
 	const std::uint64_t kernel = end.interrupts - start.interrupts;
 	// A shared line runs several handlers, a vector may have none; the rows are read slightly later. A TLB
 	// shootdown is a function call, and 7.3.4 counts it as both.
@@ -206,8 +222,7 @@ void KernelTotals::judge_interrupts(bool hidden, Statements &statements) const
 		    fmt::format("interrupts: /proc/stat counts {}, the tokens {} to {}, and {} on lines without a "
 				"probe; {} TLB shootdowns, which some kernels count twice",
 				kernel, interrupts_.inner, interrupts_.outer, unprobed, shootdowns),
-		    kernel > interrupts_.outer + unprobed + shootdowns && end.interrupts >= start.interrupts,
-		    kernel + unprobed < interrupts_.inner || end.interrupts < start.interrupts, hidden));
+		    kernel > interrupts_.outer + unprobed + shootdowns, kernel + unprobed < interrupts_.inner, hidden));
 }
 
 void KernelTotals::judge_idle(Statements &statements) const

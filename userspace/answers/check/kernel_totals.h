@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,11 @@ struct OtherInterrupts {
 	std::uint64_t unprobed = 0, shootdowns = 0;
 };
 OtherInterrupts other_interrupts(const KernelCounts &start, const KernelCounts &end);
+
+// A count of /proc/stat that is less at the end than at the start; none: it is not. `sums_32_bits`: the kernel adds up
+// 32-bit counts of the CPUs, one of which may have started again.
+std::optional<Statement> judge_step_back(const char *id, const char *what, std::uint64_t start, std::uint64_t end,
+					 bool sums_32_bits);
 
 class KernelTotals {
 public:

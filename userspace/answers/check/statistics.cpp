@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "counted_periods.h"
+#include "kernel_totals.h"
 #include "monitor/function_table.h"
 #include "reading/analyze/thread_fold.h"
 #include "reading/events/fetched_packets.h"
@@ -184,6 +185,10 @@ Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool
 			: periods.lossy
 			    ? "events were lost, so their number is not compared with the kernel's own figures"
 			    : "the kernel's own count of context switches is not known"};
+	if (const auto stepped_back =
+		judge_step_back("context_switches", "context switches", info.kernel_counts.start->context_switches,
+				info.kernel_counts.end->context_switches, false))
+		return *stepped_back;
 	std::uint64_t counted = 0;
 	for (const ClassCounts &counts : info.classes)
 		if (counts.name == "sched_switch")
