@@ -12,6 +12,7 @@
 #include "answers/plan/pool_model.h"
 #include "answers/plan/ring_model.h"
 #include "base/buffering/drain_pace.h"
+#include "base/byte_size.h"
 #include "history.h"
 #include "monitor/card.h"
 #include "monitor/ring.h"
@@ -315,6 +316,25 @@ TEST_CASE("drain pace: few blocks wait for others, 100 ms where rings fill, else
 		pace.look(begin + 20ms + 2 * longest - 1ms);
 		CHECK_FALSE(pace.wakes_writer(1));
 	}
+}
+
+TEST_CASE("plan: more settings than are simulated in a while, and buffers beyond all memory, are refused")
+{
+	expect_few_settings(200, 2);
+	CHECK_THROWS_WITH(expect_few_settings(200, 3), "200 values of --buffer and 3 of --disk are 600 settings, of "
+						       "which a plan simulates at most 400: give fewer");
+	expect_possible_buffer(monitor::parse_bytes("1T", "--buffer"), "1T");
+	CHECK_THROWS_WITH(expect_possible_buffer(monitor::parse_bytes("1025G", "--buffer"), "1025G"),
+			  "--buffer: 1025G is more than 1T, the most that a plan is made for");
+}
+
+TEST_CASE("byte size: what 64 bits do not hold is refused")
+{
+	CHECK(monitor::parse_bytes("1.5KiB", "--size") == 1536);
+	CHECK(monitor::parse_bytes("8388607T", "--size") == 8388607ull << 40);
+	CHECK_THROWS_WITH(monitor::parse_bytes("99999999T", "--size"),
+			  "--size: 99999999T is more than any machine has");
+	CHECK_THROWS_WITH(monitor::parse_bytes("1e30", "--size"), "--size: '1e30' is not a size, such as 64M");
 }
 
 } // namespace test_plan

@@ -53,7 +53,9 @@ std::optional<std::uint64_t> parse_buffer(const std::string &text)
 {
 	if (text == "default")
 		return std::nullopt;
-	return parse_bytes(text, "--buffer");
+	const std::uint64_t bytes = parse_bytes(text, "--buffer");
+	plan::expect_possible_buffer(bytes, text);
+	return bytes;
 }
 
 template <class Value, class Parse>
@@ -84,6 +86,7 @@ int print_plan(const PlanArguments &arguments)
 	auto disks = parse_all<double>(arguments.disks, parse_rate);
 	buffers.resize(std::max<std::size_t>(buffers.size(), 1));
 	disks.resize(std::max<std::size_t>(disks.size(), 1));
+	plan::expect_few_settings(buffers.size(), disks.size());
 	const plan::Recorded recorded = read(arguments);
 	std::vector<plan::PlannedRow> rows;
 	std::vector<plan::SmallestBuffer> smallest;

@@ -32,6 +32,8 @@ inline std::uint64_t parse_bytes(const std::string &text, const char *option)
 		throw Error("{}: '{}' is not a size, such as 64M", option, text);
 	for (std::size_t i = 0; i < power; ++i)
 		value *= 1024;
+	if (value >= 0x1p63)
+		throw Error("{}: {} is more than any machine has", option, text);
 	return static_cast<std::uint64_t>(value);
 }
 

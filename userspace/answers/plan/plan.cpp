@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/buffering/buffers.h"
+#include "base/error.h"
 #include "base/ranges.h"
 
 namespace monitor::plan {
@@ -51,6 +52,21 @@ Recorded read_recorded(trace::Trace &trace, const analyze::RecordingInfo &info)
 	recorded.arrivals = read_arrivals(trace, info);
 	recorded.times = read_service_times(trace, info, recorded.arrivals);
 	return recorded;
+}
+
+void expect_few_settings(std::size_t buffers, std::size_t disks)
+{
+	if (buffers * disks > max_settings)
+		throw Error(
+		    "{} values of --buffer and {} of --disk are {} settings, of which a plan simulates at most {}: "
+		    "give fewer",
+		    buffers, disks, buffers * disks, max_settings);
+}
+
+void expect_possible_buffer(std::uint64_t bytes, const std::string &text)
+{
+	if (bytes > max_wanted_buffer)
+		throw Error("--buffer: {} is more than 1T, the most that a plan is made for", text);
 }
 
 std::vector<Circumstances> circumstances_of(const Arrivals &arrivals)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "arrivals.h"
@@ -35,6 +36,14 @@ struct Range {
 struct Prediction {
 	Range lost, recorder_cpu, fullest;
 };
+
+// More is refused: settings of one command, each of which is simulated several times, and bytes of a buffer.
+constexpr std::size_t max_settings = 400;
+constexpr std::uint64_t max_wanted_buffer = std::uint64_t(1) << 40;
+// Throws Error if that many sizes of the buffer and rates of the disk make too many settings.
+void expect_few_settings(std::size_t buffers, std::size_t disks);
+// Throws Error if it is too large; `text`: as it was given.
+void expect_possible_buffer(std::uint64_t bytes, const std::string &text);
 
 // What is simulated for a setting: the recorder beside the load and apart from it, unless it nearly always ran in one
 // of these places, each at three speeds.
