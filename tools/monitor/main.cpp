@@ -87,6 +87,13 @@ int answer_questions(std::span<const std::string> words)
 	return 2;
 }
 
+// Whether the command that was given has --from and --to.
+bool has_window(const CLI::App &app)
+{
+	const auto commands = app.get_subcommands();
+	return !commands.empty() && commands.front()->get_option_no_throw("--from");
+}
+
 void run(std::vector<std::string> words, int &exit_code)
 {
 	if (!words.empty() && words.front() == "help") {
@@ -124,6 +131,12 @@ void run(std::vector<std::string> words, int &exit_code)
 	try {
 		std::ranges::reverse(words); // CLI11 expects them reversed
 		app.parse(words);
+	} catch (const std::bad_alloc &error) {
+		exit_code = exit_code ? exit_code : 1;
+		const std::uint64_t bound = monitor::memory_bound();
+		monitor::set_memory_bound(0); // the message needs memory
+		monitor::print_error(bound ? monitor::memory_ended_text(bound, has_window(app))
+					   : monitor::sentence_of(error));
 	} catch (const CLI::ParseError &error) {
 		exit_code = error.get_exit_code() ? 2 : app.exit(error);
 		if (exit_code)
@@ -141,11 +154,6 @@ int main(int argc, char **argv)
 	std::signal(SIGXFSZ, SIG_IGN); // a file at its size limit (ulimit -f) is an error like any other
 	try {
 		run({argv + 1, argv + argc}, exit_code);
-	} catch (const std::bad_alloc &error) {
-		const std::uint64_t bound = monitor::memory_bound();
-		monitor::set_memory_bound(0); // the message needs memory
-		monitor::print_error(bound ? monitor::memory_ended_text(bound) : monitor::sentence_of(error));
-		return exit_code ? exit_code : 1;
 	} catch (const std::exception &error) {
 		monitor::print_error(monitor::sentence_of(error));
 		return exit_code ? exit_code : 1;

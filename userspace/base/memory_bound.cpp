@@ -153,10 +153,12 @@ bool MemoryShare::take(std::uint64_t bytes)
 	return false;
 }
 
-std::string memory_ended_text(std::uint64_t ended_at)
+std::string memory_ended_text(std::uint64_t ended_at, bool has_window)
 {
-	return "the answer takes more than " + std::to_string(ended_at / 1'000'000) +
-	       " MB of memory: select less, such as by --from and --to, or allow more: `monitor --memory SIZE COMMAND`";
+	return "the answer takes more than " + std::to_string(ended_at / 1'000'000) + " MB of memory: " +
+	       (has_window ? "select less, such as by --from and --to"
+			   : "give it fewer or smaller recordings or models") +
+	       ", or allow more: `monitor --memory SIZE COMMAND`";
 }
 
 std::string memory_used_up_text()

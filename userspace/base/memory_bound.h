@@ -42,7 +42,7 @@ private:
 
 // "to read it and to answer takes more than 800 MB of memory, which `monitor --memory SIZE` raises"
 std::string memory_used_up_text();
-// The error of a command that exceeds the bound.
-std::string memory_ended_text(std::uint64_t bound);
+// The error of a command that exceeds the bound. `has_window`: it has --from and --to.
+std::string memory_ended_text(std::uint64_t bound, bool has_window);
 
 } // namespace monitor
