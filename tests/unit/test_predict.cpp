@@ -135,6 +135,32 @@ TEST_CASE("predict: what takes no time has neither a speed-up nor an interval")
 			  Contains("takes no time (change: x 1000x)"));
 }
 
+TEST_CASE("predict: samples of no thread that the role has are named")
+{
+	const std::string samples = "recording 1s\nrole a: cpu x\n5 0 1000\n";
+	CHECK_THROWS_WITH(predict(parse("role a: { cpu x }", samples), {}, {}),
+			  "This model takes no time (change: none): the role a has thread 0 only, but its samples are "
+			  "of thread 5.");
+	CHECK_THROWS_WITH(predict(parse("role a 2: { cpu x }", samples + "6 1 1000\n"), {}, {}),
+			  Contains("has threads 0 to 1 only, but its samples are of thread 5 and above."));
+}
+
+TEST_CASE("predict: all replays of a command together are bounded")
+{
+	const Model model = recorded(3);
+	const auto sweep = changes_of({{}, {}, 0, "a=1..9"}, model);
+	CHECK(predict(model, sweep, {}).changes.size() == 9);
+	Settings few;
+	few.max_effort = 1;
+	CHECK(predict(model, {}, few).changes.empty());
+	CHECK_THROWS_WITH(predict(model, sweep, few),
+			  Contains("These replays take minutes (change: a 1 thread): ask for fewer changes"));
+	const Model drawn = parse("distribution e exponential 100us\nrole a: loop 10 { cpu x of e }");
+	few.max_effort = 100'000;
+	few.enough_events = 0; // three draws
+	CHECK(predict(drawn, changes_of({{"x=2"}, {}, 0, ""}, drawn), few).changes.size() == 1);
+}
+
 TEST_CASE("predict: an interval beyond what is counted is refused")
 {
 	std::string samples;

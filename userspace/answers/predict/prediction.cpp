@@ -53,11 +53,33 @@ std::pair<double, double> interval_of(std::vector<double> draws)
 	return {draws[rank - 1], draws[number - rank]};
 }
 
+// Throws Error if a role has samples, but none of a thread that it has.
+void expect_samples_of_threads(const model::Model &model, const Change &change)
+{
+	using Mode = model::Role::Mode;
+	for (const model::SampleSet &set : model.sets)
+		for (std::size_t i = 0; i < std::min(set.roles.size(), model.roles.size()); ++i) {
+			const model::Role &role = model.roles[i];
+			const std::vector<std::uint32_t> &numbers = set.roles[i].threads;
+			const bool is_shared = role.mode == Mode::pool || role.mode == Mode::split || role.in_order;
+			if (is_shared || numbers.empty())
+				continue;
+			const std::uint32_t threads = simulation::threads_of(role, change);
+			if (const std::uint32_t first = *std::ranges::min_element(numbers); first >= threads)
+				throw Error("This model takes no time (change: {}): the role {} has {} only, but its "
+					    "samples are of thread {}{}.",
+					    printable(text_of(change)), printable(role.name),
+					    threads == 1 ? "thread 0" : fmt::format("threads 0 to {}", threads - 1),
+					    first, *std::ranges::max_element(numbers) > first ? " and above" : "");
+		}
+}
+
 // Speed-up and interval are relative to it, so 0 is an error.
-double expect_positive(double ns, const Change &change)
+double expect_positive(double ns, const model::Model &model, const Change &change)
 {
 	if (ns > 0)
 		return ns;
+	expect_samples_of_threads(model, change);
 	throw Error("This model takes no time (change: {}): give it durations, such as `cpu work 120us`.",
 		    printable(text_of(change)));
 }
@@ -96,6 +118,8 @@ public:
 	Prediction predict(const std::vector<Change> &changes)
 	{
 		Prediction made;
+		// A quarter of the effort is for what may be less: more draws than are necessary.
+		enough_events_ = std::min(settings_.enough_events, settings_.max_effort / 4 / (changes.size() + 1));
 		std::vector<Replayed> base = runs({}, false);
 		if (!recorded_.empty() && !changes.empty())
 			refuse_unknown(model_, changes, base);
@@ -116,20 +140,25 @@ public:
 private:
 	// A replay of each recording, or of a model without recordings one; many of each if something is drawn at
 	// random.
-	std::vector<Replayed> runs(const Change &change, bool resamples) const
+	std::vector<Replayed> runs(const Change &change, bool resamples)
 	{
 		std::vector<Replayed> made;
 		const bool repeats = resamples || (model_.sets.empty() && has_draws(model_));
 		std::uint64_t events = 0;
 		for (std::size_t draw = 0; draw < (repeats ? max_draws : 1); ++draw) {
-			if (draw >= min_draws && events > settings_.enough_events)
+			if (draw >= min_draws && events > enough_events_)
 				break;
+			if (effort_ > settings_.max_effort)
+				throw Error("These replays take minutes (change: {}): ask for fewer changes, or give "
+					    "the model shorter times, or fewer iterations, threads or CPUs.",
+					    printable(text_of(change)));
 			simulation::ReplaySettings settings;
 			settings.policy = simulation::policy_of(model_);
 			settings.resamples = resamples;
 			settings.seed = settings_.seed + draw;
 			for (Replayed &replayed : simulation::replay_all(model_, change, settings)) {
 				events += replayed.events;
+				effort_ += replayed.events + replayed.operations;
 				made.push_back(std::move(replayed));
 			}
 		}
@@ -148,7 +177,7 @@ private:
 	{
 		Estimate made = new_estimate(change);
 		const auto distribution = simulation::elapsed_distribution(model_, change);
-		made.elapsed_ns = expect_positive(distribution.mean(), change);
+		made.elapsed_ns = expect_positive(distribution.mean(), model_, change);
 		made.low_ns = distribution.quantile((1 - coverage) / 2);
 		made.high_ns = distribution.quantile((1 + coverage) / 2);
 		return expect_countable(std::move(made));
@@ -158,7 +187,7 @@ private:
 	{
 		Estimate made = new_estimate(change);
 		const std::vector<double> elapsed = elapsed_of(replayed);
-		made.elapsed_ns = expect_positive(sample_mean(elapsed), change);
+		made.elapsed_ns = expect_positive(sample_mean(elapsed), model_, change);
 		made.limit = replayed.front().limit;
 		if (recorded_.size() >= min_recordings) {
 			const double half = made.elapsed_ns * half_width(elapsed);
@@ -215,6 +244,8 @@ private:
 	const model::Model &model_;
 	const Settings &settings_;
 	std::vector<double> recorded_, base_;
+	std::uint64_t enough_events_ = 0; // of a change
+	std::uint64_t effort_ = 0;        // so far
 };
 
 } // namespace

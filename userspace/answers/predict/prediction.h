@@ -26,6 +26,8 @@ struct Settings {
 	bool is_numeric = false; // series-parallel graphs are computed, not simulated
 	std::uint64_t seed = 1;
 	std::uint64_t enough_events = 20'000'000; // simulated; then no more draws, after at least three
+	// Events and operations of all replays, as many as ten of the longest have; then no more are begun.
+	std::uint64_t max_effort = 2'000'000'000;
 };
 
 struct Estimate {

@@ -54,7 +54,7 @@ struct Replayed {
 	Nanoseconds elapsed = 0; // including Model::fixed_ns
 	Load limit;              // what is busy for most of it
 	std::vector<LockedActivity> locked;
-	std::uint64_t events = 0;
+	std::uint64_t events = 0, operations = 0;
 };
 
 inline Policy policy_of(const model::Model &model)

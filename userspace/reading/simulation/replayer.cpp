@@ -77,6 +77,7 @@ Replayed Replayer::run()
 	Replayed made;
 	made.elapsed = end_ + static_cast<Nanoseconds>(model_.fixed_ns);
 	made.events = machine_.events();
+	made.operations = instructions_;
 	made.limit = limit(made.elapsed);
 	for (std::uint32_t i = 0; i < locked_.size(); ++i)
 		if (!locked_[i].after_others.empty())
