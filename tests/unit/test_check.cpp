@@ -78,6 +78,20 @@ TEST_CASE("check: what the rings discarded is what the streams tell of, neither 
 	CHECK(lossy(5, 6).failures().starts_with("losses_placed: 5 tokens were discarded"));
 }
 
+TEST_CASE("check: start and end of the recording are in this order, and in the time of the tokens")
+{
+	const auto between = [](std::uint64_t start, std::uint64_t end) {
+		CheckedHistory history = some_history();
+		history.info.start.time = start;
+		history.info.end.time = end;
+		return history;
+	};
+	CHECK(between(CheckedHistory::begin, CheckedHistory::end).holds("complete"));
+	CHECK(between(1ull << 62, CheckedHistory::end).fails("complete"));
+	CHECK(between(1ull << 62, 1ull << 63).fails("complete"));
+	CHECK(between(CheckedHistory::begin, 0).fails("complete"));
+}
+
 TEST_CASE("check: what was lost on each CPU is all that was lost")
 {
 	const auto lossy = [](std::vector<std::uint64_t> by_cpu) {

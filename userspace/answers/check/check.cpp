@@ -172,6 +172,9 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, const
 			       info.complete()   ? "the recording was completed (" + info.end_reason + ")"
 			       : info.statistics ? "the recording is still running, or it was killed"
 						 : "the recording is incomplete: it was killed, or its disk was full");
+	if (has_contradictory_ends(trace, info))
+		statements.add("complete", Verdict::fails,
+			       "start and end of the recording in recording.json contradict the times of the tokens");
 	judge_parts(trace, statements);
 	judge_streams(trace, torn, statements);
 }

@@ -141,6 +141,7 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 	summary.left_out = info.left_out;
 	summary.unknown = info.unknown_text();
 	summary.bytes = trace.size_bytes();
+	summary.has_contradictory_ends = analyze::has_contradictory_ends(trace, info);
 	const auto [begin, end] = analyze::window_of(trace, info);
 	summary.wall_ns = static_cast<double>(clock.to_ns(end > begin ? end - begin : 0));
 	if (info.present && !bound.intervals().empty())
@@ -295,6 +296,9 @@ std::string summary_text(const Summary &summary)
 		text += periods_text(*summary.periods, summary.counts_only, summary.recordings);
 	if (!summary.unknown.empty())
 		text += "\n" + summary.unknown;
+	if (summary.has_contradictory_ends)
+		text += "\nstart and end in recording.json contradict the times of the tokens: all times are of the "
+			"whole trace";
 	if (summary.hidden_threads.value_or(0))
 		text += fmt::format("\nthis machine's kernel hides {} threads from the probes: their time is unknown, "
 				    "their events are missing",
@@ -398,6 +402,8 @@ std::string summary_json(const Summary &summary)
 		json["left_out"] = summary.left_out;
 		json["unknown"] = summary.unknown;
 	}
+	if (summary.has_contradictory_ends)
+		json["contradictory_ends"] = true;
 	if (summary.clocks_not_compared)
 		json["clocks_not_compared"] = summary.clocks_not_compared;
 	if (summary.stack_opener_lost)

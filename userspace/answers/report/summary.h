@@ -68,6 +68,7 @@ struct Summary {
 	std::vector<std::string> left_out;           // classes left out by -e,
 	std::string unknown;                         // and what is therefore unknown
 	bool stack_opener_lost = false;              // some stacks are incomplete
+	bool has_contradictory_ends = false;         // recording.json's start and end are not those of the tokens
 	bool complete = false;
 	bool user_has_edges = false; // not calibrated: edges of calls and faults are user time
 	bool counts_only = false;    // for statistics: `tokens` were counted, not recorded

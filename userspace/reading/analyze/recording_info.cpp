@@ -10,6 +10,7 @@
 
 #include "base/ranges.h"
 #include "monitor/timing.h"
+#include "reading/events/fetched_packets.h"
 
 namespace monitor::analyze {
 namespace {
@@ -83,9 +84,20 @@ std::uint64_t worst_skew(const TscSkew &start, const TscSkew &end)
 
 } // namespace
 
+bool has_contradictory_ends(const trace::Trace &trace, const RecordingInfo &info)
+{
+	if (!info.complete() || info.statistics || trace.end_time() == 0)
+		return false;
+	const std::uint64_t start = info.start_time().value_or(trace.begin_time()),
+			    end = info.end.time.value_or(trace.end_time());
+	// The recorder's own tokens are from before the start until the end.
+	const bool is_elsewhere = start > trace.end_time() || end < trace.first_time();
+	return end < start || (is_elsewhere && trace::fetched_parts(trace).empty());
+}
+
 trace::TimeRange window_of(const trace::Trace &trace, const RecordingInfo &info)
 {
-	if (info.statistics) // earlier ones may have been removed
+	if (info.statistics || has_contradictory_ends(trace, info)) // of statistics, earlier ones may be removed
 		return {trace.begin_time(), trace.end_time()};
 	return {info.start_time().value_or(trace.begin_time()),
 		info.complete() ? info.end.time.value_or(trace.end_time()) : trace.end_time()};

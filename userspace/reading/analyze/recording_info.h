@@ -88,8 +88,11 @@ struct RecordingInfo : Contents {
 	std::string title() const;         // "COMMAND on HOST: NOTE", for viewers
 };
 
+// Whether the start and the end of a completed recording, as recording.json has them, are in the wrong order, or not in
+// the time of its tokens.
+bool has_contradictory_ends(const trace::Trace &trace, const RecordingInfo &info);
 // The window of all sums and rates: from when all probes were attached until the first was detached; the whole trace if
-// that is unknown.
+// that is unknown, or contradicts the tokens.
 trace::TimeRange window_of(const trace::Trace &trace, const RecordingInfo &info);
 
 // The range, for a recording of statistics widened to whole periods.
