@@ -92,6 +92,34 @@ TEST_CASE("check: start and end of the recording are in this order, and in the t
 	CHECK(between(CheckedHistory::begin, 0).fails("complete"));
 }
 
+TEST_CASE("check: the recorder's CPU time is not more than its CPUs had")
+{
+	CheckedHistory history = some_history(); // 0.8 s of one CPU
+	history.info.recorder.cpu_ns = 2'600'000'000;
+	CHECK(history.failures() == "");
+	history.info.recorder.cpu_ns = 2'600'000'001;
+	CHECK(history.said("recorder_cpu") ==
+	      "FAILS the recorder's CPU time, 2600000001 ns, is more than its CPUs had in 800000000 ns");
+	history.info.recorder.cpu_ns = 1ull << 63;
+	CHECK(history.fails("recorder_cpu"));
+}
+
+TEST_CASE("check: costs of an event of more than a second are not believed")
+{
+	const auto info = analyze::parse_recording(
+	    R"({"cost_ns": {"sched": 1e300, "fault": 50.5}, "calibration": {"start": {"sched": {"low": 1, "median": )"
+	    R"(1e10, "high": 1e11, "rounds": 21}, "fault": {"low": 1, "median": 2, "high": 3, "rounds": 21}}}})");
+	CHECK(info.had_impossible_costs);
+	CHECK(info.cost_ns.size() == 1);
+	CHECK(info.cost_ns.contains("fault"));
+	REQUIRE(info.calibration);
+	CHECK(info.calibration->start.size() == 1);
+	CHECK_FALSE(analyze::parse_recording(R"({"cost_ns": {"sched": 80}})").had_impossible_costs);
+	CheckedHistory history = some_history();
+	history.info.had_impossible_costs = true;
+	CHECK(history.fails("costs"));
+}
+
 TEST_CASE("check: what was lost on each CPU is all that was lost")
 {
 	const auto lossy = [](std::vector<std::uint64_t> by_cpu) {

@@ -368,6 +368,15 @@ void judge_recorder(const trace::Trace &trace, const RecordingInfo &info, const 
 		    const std::optional<FlightCheck> &flight, Statements &statements)
 {
 	passes.judge(trace, info, statements);
+	const auto [begin, end] = window_of(trace, info);
+	if (const std::uint64_t elapsed_ns = trace.description().clock.to_ns(end > begin ? end - begin : 0);
+	    !info.has_possible_cpu_time(elapsed_ns))
+		statements.add("recorder_cpu", Verdict::fails,
+			       "the recorder's CPU time, {} ns, is more than its CPUs had in {} ns",
+			       info.recorder.cpu_ns, elapsed_ns);
+	if (info.had_impossible_costs)
+		statements.add("costs", Verdict::fails,
+			       "recording.json has costs of more than a second for an event: they are not believed");
 	if (flight)
 		flight->judge(info, statements);
 }

@@ -167,7 +167,8 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 			summary.phases = info.calibration->phases->number;
 			summary.phases_ns = static_cast<double>(clock.to_ns(info.calibration->phases->ticks));
 		}
-		summary.recorder_cpu_ns = static_cast<double>(info.recorder.cpu_ns);
+		if (info.has_possible_cpu_time(static_cast<std::uint64_t>(summary.wall_ns)))
+			summary.recorder_cpu_ns = static_cast<double>(info.recorder.cpu_ns);
 		summary.probes = cost::probe_cost(info);
 	}
 	return summary;

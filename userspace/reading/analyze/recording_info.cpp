@@ -2,6 +2,7 @@
 #include "recording_info.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <numeric>
 #include <utility>
@@ -43,9 +44,29 @@ bool is_consistent(const EventTime &time)
 	       time.shortest <= time.longest && (time.number || !time.total);
 }
 
+// Removes costs of an event of more than a second, which none has.
+void remove_impossible_costs(RecordingInfo &info)
+{
+	const auto is_impossible = [](double ns) { return !(std::abs(ns) <= max_cost_of_event_ns); };
+	const auto remove_from = [&](CalibratedCosts &costs) {
+		return std::erase_if(costs, [&](const auto &entry) {
+			const CalibratedCost &cost = entry.second;
+			return is_impossible(cost.low) || is_impossible(cost.median) || is_impossible(cost.high);
+		});
+	};
+	std::size_t removed = std::erase_if(info.cost_ns, [&](const auto &cost) { return is_impossible(cost.second); });
+	if (info.calibration) {
+		removed += remove_from(info.calibration->start);
+		if (info.calibration->end)
+			removed += remove_from(*info.calibration->end);
+	}
+	info.had_impossible_costs = removed != 0;
+}
+
 // What is inconsistent with other members is damaged, too.
 void mark_damaged(RecordingInfo &info)
 {
+	remove_impossible_costs(info);
 	for (EventCount &count : info.counts)
 		count.is_damaged |=
 		    std::accumulate(count.by_cpu.begin(), count.by_cpu.end(), count.of_programs) != count.count;
@@ -56,7 +77,8 @@ void mark_damaged(RecordingInfo &info)
 	if (!info.calibration || !info.calibration->phases)
 		return;
 	PhaseCost &cost = *info.calibration->phases;
-	const bool is_sound = cost.low > 0 && cost.low <= cost.median && cost.median <= cost.high;
+	const bool is_sound =
+	    cost.low > 0 && cost.low <= cost.median && cost.median <= cost.high && cost.high <= max_cost_of_event_ns;
 	if (cost.is_known() && !is_sound)
 		cost.why_unknown = "recording.json does not say what was measured";
 }
@@ -233,6 +255,16 @@ std::uint64_t RecordingInfo::lost() const
 	for (const ClassCounts &counts : classes)
 		sum += counts.lost();
 	return sum;
+}
+
+bool RecordingInfo::has_possible_cpu_time(std::uint64_t elapsed_ns) const
+{
+	constexpr std::uint64_t max_cpus = 8192;
+	constexpr double clocks_differ = 2, slack_ns = 1e9;
+	// A snapshot's is measured apart from its window.
+	const double elapsed = static_cast<double>(elapsed_ns) + (flight ? static_cast<double>(recorder.wall_ns) : 0);
+	const auto all_cpus = static_cast<double>(cpus ? std::min(cpus, max_cpus) : max_cpus);
+	return static_cast<double>(recorder.cpu_ns) <= all_cpus * elapsed * clocks_differ + slack_ns;
 }
 
 // Recorders sum the same counts by class and by CPU. Subtracts, as a sum of damaged ones may overflow.

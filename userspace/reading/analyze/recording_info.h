@@ -31,11 +31,14 @@ std::string text_of(const EventTime &time);
 // Starts without an end when the recording ended.
 std::uint64_t open_of(const EventTime &time);
 
+inline constexpr double max_cost_of_event_ns = 1e9; // the file is untrusted
+
 struct RecordingInfo : Contents {
 	bool present = false; // a recording.json was present and readable
 	// Classes with events left out by --filter, and the other halves of their pairs: what is derived from these is
 	// unknown.
 	std::set<std::string> partial;
+	bool had_impossible_costs = false;    // of events, which are left out
 	std::optional<CountersInfo> counters; // record -m
 
 	bool has_counts_only() const { return statistics && statistics->counts_only; }
@@ -78,6 +81,8 @@ struct RecordingInfo : Contents {
 	bool attached(const std::string &event) const;
 	std::uint64_t tokens() const;
 	std::uint64_t lost() const; // according to the recorder
+	// Whether the CPUs had as much time as the recorder used.
+	bool has_possible_cpu_time(std::uint64_t elapsed_ns) const;
 	// Whether lost_by_cpu, if the recorder wrote it, is all that was lost.
 	bool has_losses_of_cpus() const;
 	std::uint64_t too_deep() const;
