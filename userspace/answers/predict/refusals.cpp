@@ -21,8 +21,8 @@ constexpr double max_wakes_range = 0.25;     // of elapsed times, by where threa
 constexpr double min_slowdown = 1.1;         // ratio of an activity's means: after another thread, after the same one
 constexpr std::size_t min_samples_each = 20; // samples
 constexpr double min_deviations = 3;         // standard errors by which these differ
-constexpr double min_fixed_ratio = 2;    // standard deviations of sleeps that end at fixed times, and of their rounds
-constexpr double least_deviation = 20e3; // ns; a smaller one may be of the probes and the timer
+constexpr double min_fixed_ratio = 2;  // standard deviations of sleeps that end at fixed times, and of their rounds
+constexpr double min_deviation = 20e3; // ns; a smaller one may be of the probes and the timer
 
 double mean_seconds(const model::Model &model, Wakes wakes)
 {
@@ -170,7 +170,7 @@ bool sleeps_to_fixed_times(const model::Model &model, std::size_t role)
 		SleepTimes found;
 		for (const model::SampleSet &set : model.sets)
 			add_times(found, set.roles[role], times, sleep);
-		const double of_rounds = std::max(sample_deviation(found.rounds), least_deviation);
+		const double of_rounds = std::max(sample_deviation(found.rounds), min_deviation);
 		return found.lengths.size() >= min_samples_each &&
 		       sample_deviation(found.lengths) > min_fixed_ratio * of_rounds;
 	});
