@@ -9,6 +9,12 @@ namespace {
 
 constexpr std::uint64_t max_ticks = std::uint64_t(1) << 56, max_time = std::uint64_t(1) << 62; // untrusted
 
+[[noreturn]] void throw_wrong_ends()
+{
+	throw Error("the start and the end of this recording cannot be those of its events: is .monitor/recording.json "
+		    "damaged?");
+}
+
 } // namespace
 
 void expect_scheduling(const trace::Trace &trace, const RecordingInfo &info, const std::string &name)
@@ -28,13 +34,14 @@ void expect_scheduling(const trace::Trace &trace, const RecordingInfo &info, con
 	if (info.partial.contains("sched_switch"))
 		throw Error(name + " was recorded with a --filter that left out sched_switch events, so it does not "
 				   "show who used the CPUs; monitor list prints those that it kept");
+	if (has_contradictory_ends(trace, info))
+		throw_wrong_ends();
 }
 
 void expect_window(std::uint64_t begin, std::uint64_t end)
 {
 	if (end <= begin || end - begin > max_ticks || end > max_time)
-		throw Error("the start and the end of this recording cannot be those of its events: is "
-			    ".monitor/recording.json damaged?");
+		throw_wrong_ends();
 }
 
 } // namespace monitor::analyze

@@ -10,8 +10,8 @@
 
 namespace monitor::analyze {
 
-// Throws Error with the reason: the trace has no events, or none of the scheduler, or is of several machines. `name`:
-// of the trace, for the message.
+// Throws Error with the reason: the trace has no events, or none of the scheduler, is of several machines, or its start
+// and end contradict them. `name`: of the trace, for the message.
 void expect_scheduling(const trace::Trace &trace, const RecordingInfo &info, const std::string &name = "this trace");
 
 // Throws Error if these ticks, of the window in which all probes were attached, can only be from a damaged
