@@ -118,6 +118,21 @@ TEST_CASE("matcher: few values in one range each need no rows")
 	CHECK(tests("u > 5 and thread == \"make\"") == 0);
 }
 
+TEST_CASE("matcher: says that its tables depend on the time, which may be one condition more once the clock is known")
+{
+	const RandomFilters random(1);
+	const std::string others = "u > 5 and small < -3 and tid != 0 and pid != -1";
+	CHECK_FALSE(made(random, others)->uses_time);
+	const auto tests = [&](std::uint64_t begin_time) {
+		const auto made = make_matcher({others + " and time >= 0ms", {}, {}, true, {}}, *random.description,
+					       begin_time, false);
+		CHECK(made->uses_time);
+		return made->kernel_tables()->cls[350 - 256].tests;
+	};
+	CHECK(tests(0) == 4); // not known yet
+	CHECK(tests(RandomFilters::begin_time) == 0);
+}
+
 TEST_CASE("matcher: counts random expressions on random events as filters do")
 {
 	RandomFilters random(17);

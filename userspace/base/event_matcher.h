@@ -96,6 +96,7 @@ public:
 	std::vector<std::string> doubts; // messages: names that no class has so far
 	std::vector<std::string> notes;  // messages: classes for which nothing could be decided
 	std::vector<std::string> hints;  // messages: events that an expression may mean, but does not match
+	bool uses_time = false;          // so the tables also depend on the clock, and on the start of the trace
 
 private:
 	std::array<std::unique_ptr<edc_matcher>, (EDC_ID_LAST + 1) / EDC_CARD_CLASSES> tables_;

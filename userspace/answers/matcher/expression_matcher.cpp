@@ -98,6 +98,8 @@ public:
 		if (const auto kernel = tables_.find(EventMatcher::group_of(EDC_ID_KERNEL_FIRST));
 		    kernel != tables_.end())
 			matcher_->used = kernel->second.used();
+		matcher_->uses_time = std::ranges::any_of(
+		    expressions_, [](const TargetExpression &expression) { return expression.filter.uses_time(); });
 		return std::move(matcher_);
 	}
 

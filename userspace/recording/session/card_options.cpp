@@ -201,8 +201,12 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const Uuid
 		}
 	}
 	if (const edc_matcher *tables = matcher ? matcher->kernel_tables() : nullptr) {
-		card.matching_rows = std::ranges::any_of(
-		    tables->cls, [](const edc_match_class &cls) { return cls.has_patterns && !cls.tests; });
+		// `matcher` was made before the clock is known: a condition on the time may be one more to compare
+		// then.
+		card.matching_rows =
+		    matcher->uses_time || std::ranges::any_of(tables->cls, [](const edc_match_class &cls) {
+			    return cls.has_patterns && !cls.tests;
+		    });
 		for (std::size_t slot = 0; slot < card.decisions.size(); ++slot)
 			card.decisions[slot] = static_cast<std::uint16_t>(tables->cls[slot].in_probe);
 	}
