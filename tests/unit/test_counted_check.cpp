@@ -112,6 +112,27 @@ TEST_CASE("counted check: a count of the kernel goes back only where a 32-bit on
 	CHECK(judged(info)["context_switches"] == Verdict::fails);
 }
 
+TEST_CASE("counted check: in days so much is counted that a 32-bit count may have started again unseen")
+{
+	const auto verdict = [](std::int64_t by_probes, std::int64_t by_kernel) {
+		RecordingInfo info = counted_info();
+		KernelCounts &start = *info.kernel_counts.start, &end = *info.kernel_counts.end;
+		start.softirqs = 1ull << 40;
+		end.softirqs = (1ull << 40) + static_cast<std::uint64_t>(by_kernel);
+		start.counted_before["softirq_entry"] = start.counted_after["softirq_entry"] = 0;
+		end.counted_before["softirq_entry"] = end.counted_after["softirq_entry"] =
+		    static_cast<std::uint64_t>(by_probes);
+		return judged(info)["softirqs"];
+	};
+	constexpr std::int64_t restart = 1ll << 32, days = 6'000'000'000, hours = 3'000'000'000, minutes = 30'000'000;
+	CHECK(verdict(days, days) == Verdict::holds);
+	CHECK(verdict(days, days - restart) == Verdict::not_checked);
+	CHECK(verdict(days, days + restart) == Verdict::fails);
+	CHECK(verdict(hours, hours - restart) == Verdict::not_checked);
+	CHECK(verdict(minutes, minutes - 1000) == Verdict::fails);
+	CHECK(verdict(minutes, -1000) == Verdict::fails);
+}
+
 TEST_CASE("counted check: what cannot be compared is not")
 {
 	RecordingInfo hiding = counted_info();

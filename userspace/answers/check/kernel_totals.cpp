@@ -72,12 +72,11 @@ OtherInterrupts other_interrupts(const KernelCounts &start, const KernelCounts &
 }
 
 std::optional<Statement> judge_step_back(const char *id, const char *what, std::uint64_t start, std::uint64_t end,
-					 bool sums_32_bits)
+					 bool sums_32_bits, std::uint64_t counted)
 {
-	constexpr std::uint64_t max_counted = 1ull << 31; // more is not counted while one recording runs
 	if (end >= start)
 		return std::nullopt;
-	const bool may_start_again = sums_32_bits && start - end >= max_counted;
+	const bool may_start_again = sums_32_bits && (start - end >= many_counted || counted >= many_counted);
 	return Statement(id, may_start_again ? Verdict::not_checked : Verdict::fails,
 			 "{}: the count of /proc/stat went back, from {} to {}{}", what, start, end,
 			 may_start_again ? "; it sums 32-bit counts of the CPUs, one of which may have started again"

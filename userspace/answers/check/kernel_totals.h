@@ -22,10 +22,13 @@ struct OtherInterrupts {
 };
 OtherInterrupts other_interrupts(const KernelCounts &start, const KernelCounts &end);
 
+// When a 32-bit count starts again, a sum is less by 2^32, so it goes back by at least this or as many were counted.
+inline constexpr std::uint64_t many_counted = 1ull << 31;
+
 // A count of /proc/stat that is less at the end than at the start; none: it is not. `sums_32_bits`: the kernel adds up
-// 32-bit counts of the CPUs, one of which may have started again.
+// 32-bit counts of the CPUs, one of which may have started again. `counted`: by the probes meanwhile.
 std::optional<Statement> judge_step_back(const char *id, const char *what, std::uint64_t start, std::uint64_t end,
-					 bool sums_32_bits);
+					 bool sums_32_bits, std::uint64_t counted = 0);
 
 class KernelTotals {
 public:
