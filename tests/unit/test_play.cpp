@@ -429,6 +429,17 @@ TEST_CASE("play: a recording without all switches is refused")
 	CHECK_THROWS_WITH(analyze::expect_scheduling(played.trace, played.info), Catch::Contains("--filter"));
 }
 
+TEST_CASE("play: a recording that ends before it starts is refused by its name")
+{
+	Played played(history::pipe_history());
+	played.info.end.time = *played.info.start.time - 1;
+	CHECK_THROWS_WITH(analyze::expect_scheduling(played.trace, played.info, "before"),
+			  Catch::StartsWith("the start and the end of before cannot be those of its events"));
+	const trace::TimeRange window = analyze::window_of(played.trace, played.info);
+	CHECK(window.from == played.trace.first_time());
+	CHECK(window.to == played.trace.end_time());
+}
+
 TEST_CASE("play: keys find a thread and follow it")
 {
 	Looked looked(history::pipe_history());

@@ -119,8 +119,10 @@ bool has_contradictory_ends(const trace::Trace &trace, const RecordingInfo &info
 
 trace::TimeRange window_of(const trace::Trace &trace, const RecordingInfo &info)
 {
-	if (info.statistics || has_contradictory_ends(trace, info)) // of statistics, earlier ones may be removed
+	if (info.statistics) // earlier ones may have been removed
 		return {trace.begin_time(), trace.end_time()};
+	if (has_contradictory_ends(trace, info)) // begin_time() may be the start that is not believed
+		return {trace.first_time(), trace.end_time()};
 	return {info.start_time().value_or(trace.begin_time()),
 		info.complete() ? info.end.time.value_or(trace.end_time()) : trace.end_time()};
 }

@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::uint64_t max_ticks = std::uint64_t(1) << 56, max_time = std::uint64_t(1) << 62; // untrusted
 
-[[noreturn]] void throw_wrong_ends()
+[[noreturn]] void throw_wrong_ends(const std::string &name)
 {
-	throw Error("the start and the end of this recording cannot be those of its events: is .monitor/recording.json "
-		    "damaged?");
+	throw Error("the start and the end of {} cannot be those of its events: is .monitor/recording.json damaged?",
+		    name);
 }
 
 } // namespace
@@ -35,13 +35,13 @@ void expect_scheduling(const trace::Trace &trace, const RecordingInfo &info, con
 		throw Error(name + " was recorded with a --filter that left out sched_switch events, so it does not "
 				   "show who used the CPUs; monitor list prints those that it kept");
 	if (has_contradictory_ends(trace, info))
-		throw_wrong_ends();
+		throw_wrong_ends(name);
 }
 
 void expect_window(std::uint64_t begin, std::uint64_t end)
 {
 	if (end <= begin || end - begin > max_ticks || end > max_time)
-		throw_wrong_ends();
+		throw_wrong_ends("this recording");
 }
 
 } // namespace monitor::analyze
