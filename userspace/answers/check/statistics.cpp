@@ -196,7 +196,7 @@ Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool
 	const std::uint64_t kernel =
 	    info.kernel_counts.end->context_switches - info.kernel_counts.start->context_switches;
 	return Statement("context_switches", counted >= kernel ? Verdict::holds : Verdict::fails,
-			 "the kernel counted {} context switches ; the recording, which was a little longer, has {}",
+			 "the kernel counted {} context switches; the recording, which was a little longer, has {}",
 			 kernel, counted);
 }
 
