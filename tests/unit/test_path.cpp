@@ -548,6 +548,26 @@ TEST_CASE("path: who executes a program in another thread's place was there befo
 	CHECK(path::thread_text(of, 150, followed.stretches.names()) == "prog-7");
 }
 
+TEST_CASE("path: a process whose first thread ended before another one executed a program goes on")
+{
+	Machine machine;
+	machine.cpu(1);
+	machine.runs(0, 10, 7);
+	machine.cpu(0).post(20, EDC_ID_SCHED_WAKEUP_NEW, 1, {pair(8, 7), pair(7, 120), 0x79737562, 0}); // "busy"
+	machine.runs(1, 30, 8);
+	machine.switches(0, 150, 7, dead, 0);
+	machine.cpu(1).post(200, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 8), 0x676f7270, 0});
+	analyze::RecordingInfo info = make_info(0, 400, true, false);
+	info.command_pid = 7;
+	Followed followed(machine, info);
+	const analyze::Scope scope;
+	const selection::Selection selection;
+	const path::SubjectChoice choice(followed.fold, followed.info, selection, scope, followed.stretches);
+	const path::Subject subject = choice.choose({0, 400});
+	CHECK(subject.end == 400);
+	CHECK(subject.to == std::string("the end"));
+}
+
 TEST_CASE("path: whom exit_group ended, but not who exits by itself, leads to its caller, if the path is critical")
 {
 	constexpr unsigned exit_call = 60, exit_group = 231;

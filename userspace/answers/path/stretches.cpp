@@ -254,6 +254,7 @@ void Stretches::ended(const analyze::Thread &thread, std::uint64_t time)
 		of.died = time;
 		note_exit(thread, of);
 	} else {
+		of.died = 0; // it has the number of a first thread that had ended
 		of.executed = of.executed ? of.executed : time;
 		note_exec(thread, of);
 	}
