@@ -1058,7 +1058,7 @@ TEST_CASE("path: a process whose number another one had later ends with its own 
 	CHECK(choice.choose({150, 300}).range.from == 200);
 }
 
-TEST_CASE("path: without a command it is that of the only process of -p, and of several one has to be chosen")
+TEST_CASE("path: with -p PID it is that of the only process, and of several one has to be chosen")
 {
 	Machine machine;
 	machine.cpu(1);
@@ -1080,9 +1080,12 @@ TEST_CASE("path: without a command it is that of the only process of -p, and of 
 	CHECK(subject.from == std::string("the start"));
 	CHECK(subject.to == std::string("the end"));
 	CHECK(subject.range.to == 300);
+	info.command_pid = 8; // whose events -p left out
+	CHECK(choice.choose({0, 300}).start->tid == 9);
 	info.filter.pids = {8};
 	CHECK_THROWS_WITH(choice.choose({0, 300}), Catch::StartsWith("the process did nothing in this time"));
 	info.command_pid = 9;
+	info.filter.command = true;
 	CHECK(choice.choose({0, 300}).start->tid == 9);
 }
 

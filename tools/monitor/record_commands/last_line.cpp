@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "answers/explain/explain.h"
+#include "answers/path/subject.h"
 #include "base/child_process.h"
 #include "base/escape.h"
 #include "base/memory_bound.h"
@@ -71,8 +72,9 @@ std::string from_child(const std::string &directory)
 void print_first_sentence(const std::string &directory, const analyze::RecordingInfo &info)
 {
 	const char *const wanted = std::getenv("MONITOR_EXPLAIN");
-	const bool has_path = info.command_pid && info.has_tokens && !info.statistics && info.card != "user" &&
-			      info.has_program("sched_switch") && info.has_program("sched_waking");
+	const bool has_path = path::records_command(info) && info.has_tokens && !info.statistics &&
+			      info.card != "user" && info.has_program("sched_switch") &&
+			      info.has_program("sched_waking");
 	if (!has_path || (wanted && wanted == std::string_view("no")))
 		return;
 	const std::string sentence = from_child(directory),

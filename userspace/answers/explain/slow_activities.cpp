@@ -95,7 +95,7 @@ class Chosen {
 public:
 	Chosen(const trace::Trace &trace, const analyze::RecordingInfo &info, const SlowQuestion &question,
 	       analyze::ThreadFold &fold)
-	    : of_command_(info.command_pid && question.selection.threads.is_all())
+	    : of_command_(path::records_command(info) && question.selection.threads.is_all())
 	{
 		if (!question.key.empty())
 			requests_.emplace(trace, fold, question.key);

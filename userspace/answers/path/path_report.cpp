@@ -92,7 +92,7 @@ void CriticalPath::follow_thread()
 // Those of the recorded command, if there is one and no others are selected.
 void CriticalPath::follow_activities()
 {
-	const bool of_command = folded_.info.command_pid && folded_.question.selection.threads.is_all();
+	const bool of_command = path::records_command(folded_.info) && folded_.question.selection.threads.is_all();
 	const auto all = activities_->finish(stretches_, of_command);
 	for (const ChosenActivities::ThreadRange &one : all)
 		paths_.add_bounded(one.thread, one.range, one.range.to);

@@ -31,9 +31,16 @@ Stretches::Recorded recorded(const trace::Trace &trace, const analyze::Recording
 		recorded.calls, !info.filtering()};
 }
 
+bool records_command(const analyze::RecordingInfo &info)
+{
+	return info.command_pid && (info.filter.pids.empty() || info.filter.command);
+}
+
 std::int64_t recorded_process(const analyze::RecordingInfo &info)
 {
-	return info.command_pid || info.filter.pids.size() != 1 ? info.command_pid : info.filter.pids.front();
+	if (records_command(info))
+		return info.command_pid;
+	return info.filter.pids.size() == 1 ? info.filter.pids.front() : 0;
 }
 
 bool SubjectChoice::is_of_recorded() const
@@ -45,7 +52,8 @@ void SubjectChoice::throw_no_thread() const
 {
 	if (!is_of_recorded())
 		throw Error("no thread that is selected did anything in this time");
-	const char *const whose = info_.command_pid ? "command" : "process";
+	const bool is_of_command = records_command(info_) || selection_.threads.command;
+	const char *const whose = is_of_command ? "command" : "process";
 	if (!info_.complete())
 		throw Error("this trace has nothing of its {}: the recording was killed or its disk was full", whose);
 	throw Error("the {} did nothing in this time", whose);
@@ -56,9 +64,9 @@ void SubjectChoice::throw_no_thread() const
 const analyze::Thread &SubjectChoice::first_thread(trace::TimeRange window) const
 {
 	const selection::ThreadSelection &threads = selection_.threads;
-	const std::int64_t recorded = recorded_process(info_);
+	const std::int64_t recorded = threads.command ? info_.command_pid : recorded_process(info_);
 	if (is_of_recorded() && !recorded && info_.filter.pids.size() > 1)
-		throw Error("this recording is of {} processes (-p) and has no command: choose one with --pid, such as "
+		throw Error("this recording is of {} processes (-p), not of a command: choose one with --pid, such as "
 			    "--pid {}",
 			    info_.filter.pids.size(), info_.filter.pids.front());
 	if (is_of_recorded() && !recorded)

@@ -24,8 +24,10 @@ struct Subject {
 	}
 };
 
-// Whose path it is if no thread is selected: the recorded command or, without one, the only process that record -p was
-// given. 0: none.
+// The command was recorded: with record -p PID it was not, also if there is one.
+bool records_command(const analyze::RecordingInfo &info);
+// Whose path it is if no thread is selected: the recorded command or else the only process that record -p was given. 0:
+// none.
 std::int64_t recorded_process(const analyze::RecordingInfo &info);
 // Throws Error if a path needs events that were not recorded.
 void expect_switches(const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);
@@ -47,7 +49,7 @@ public:
 	IsInside inside(const Subject &subject) const;
 
 private:
-	bool is_of_recorded() const; // as recorded_process() has it
+	bool is_of_recorded() const; // of recorded_process(), or --command
 	[[noreturn]] void throw_no_thread() const;
 	const analyze::Thread &first_thread(trace::TimeRange window) const;
 	std::uint32_t last_of(const analyze::Thread &first) const;
