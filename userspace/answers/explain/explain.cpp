@@ -70,7 +70,7 @@ private:
 	// The user's; without one, of a trigger's snapshot the thread that made it fire.
 	selection::Selection selection() const;
 	analyze::Scope scope() const;
-	bool has_path() const { return path::recorded_process(info_) || !selection_.threads.is_all(); }
+	bool has_path() const;
 	const trace::Clock &clock() const { return trace_.description().clock; }
 	std::uint64_t window() const { return fold_.window_end() - fold_.window_begin(); }
 	report::Summary read();
@@ -101,6 +101,13 @@ private:
 	std::vector<std::uint64_t> events_in_window_; // by class id
 	analyze::StackFold stacks_;
 };
+
+// The process of -p may also have been recorded without wake-ups: then the machine is explained.
+bool Gathering::has_path() const
+{
+	return path::records_command(info_) || !selection_.threads.is_all() ||
+	       (path::recorded_process(info_) && info_.has_program("sched_waking"));
+}
 
 selection::Selection Gathering::selection() const
 {
