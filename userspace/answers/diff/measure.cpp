@@ -61,6 +61,8 @@ std::string call_name(const analyze::ThreadFold &fold, std::uint32_t call)
 {
 	if (call == EDC_NO_SYSCALL)
 		return "";
+	if (analyze::is_stop(call)) // "in" it
+		return call == analyze::stopped_call ? "a stop by a signal" : "a stop by its tracer";
 	const std::string label = fold.kinds().syscall_label(call);
 	return label.empty() ? fmt::format("call {}", call) : label;
 }

@@ -173,6 +173,13 @@ void draw_messages(Cells &cells, unsigned row, unsigned rows, const Scene &scene
 	}
 }
 
+// EventKinds::syscall_label() calls a stop by a signal and by a tracer so.
+std::string in_text(const std::string &call)
+{
+	const bool is_stop = call == "stopped" || call == "traced";
+	return call.empty() ? "" : (is_stop ? ", " : " in ") + call;
+}
+
 } // namespace
 
 Look look_of_thread(std::int32_t tid, const View &view)
@@ -185,7 +192,7 @@ Look look_of_thread(std::int32_t tid, const View &view)
 
 std::string doing_text(const SceneThread &thread, const Scene &scene, const View &view)
 {
-	const std::string in = thread.call.empty() ? "" : " in " + thread.call;
+	const std::string in = in_text(thread.call);
 	const std::string for_how_long = " for " + ticks_text(scene.time - std::min(scene.time, thread.since), view);
 	switch (thread.state) {
 	case State::running:
@@ -228,10 +235,9 @@ std::vector<Message> messages_of(const Scene &scene, const View &view, std::size
 	std::vector<Message> messages;
 	for (std::size_t i = 0; i < std::min(count, scene.wake_ups.size()); ++i) {
 		const WakeUp &wake_up = scene.wake_ups[i];
-		messages.push_back(
-		    {wake_up.time, fmt::format("{} wakes {}, which slept {}{}{}", party_text(wake_up.waker),
-					       party_text(wake_up.wakee), ticks_text(wake_up.slept, view),
-					       wake_up.call.empty() ? "" : " in ", wake_up.call)});
+		messages.push_back({wake_up.time, fmt::format("{} wakes {}, which slept {}{}",
+							      party_text(wake_up.waker), party_text(wake_up.wakee),
+							      ticks_text(wake_up.slept, view), in_text(wake_up.call))});
 	}
 	for (std::size_t i = 0; i < std::min(count, scene.posted.size()); ++i)
 		messages.push_back({scene.posted[i].time,

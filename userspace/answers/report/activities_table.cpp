@@ -35,7 +35,10 @@ const char *meaning_of(Label label, ActivitySource source)
 	case Label::command:
 		return is_sleep ? "who slept" : "whose they are";
 	case Label::call:
-		return is_sleep ? "the system call that it slept in; -: none, or not known" : "the system call";
+		return is_sleep
+			   ? "the system call that it slept in; stopped, traced: in none, by a signal, by its tracer; "
+			     "-: none, or not known"
+			   : "the system call";
 	case Label::waker:
 		return "the thread or interrupt that ended the sleep; -: none did, or not known";
 	case Label::activity:
