@@ -223,6 +223,23 @@ TEST_CASE("path: bounded, it returns where the sleep began")
 	CHECK(followed.paths->links()[2].sleep == 0);
 }
 
+TEST_CASE("path: a sleep from which it goes on has the name that its thread had then")
+{
+	Machine machine;
+	machine.cpu(1);
+	machine.runs(0, 10, 7);
+	machine.runs(1, 10, 8);
+	machine.cpu(0).post(20, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 7), 0x79737562, 0}); // "busy"
+	machine.sleeps(0, 100, 7);
+	machine.wakes(1, 300, 7);
+	machine.runs(0, 320, 7);
+	machine.cpu(0).post(350, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 7), 0x676f7270, 0}); // "prog"
+	Followed followed(machine, 400);
+	followed.bounded(7, {30, 400});
+	REQUIRE(followed.paths->sleeps().size() == 2);
+	CHECK(followed.stretches.names()[followed.paths->sleeps()[1].name] == "busy");
+}
+
 TEST_CASE("path: from a thread outside the critical path returns, too")
 {
 	Machine machine = Machine::with_a_sleep();

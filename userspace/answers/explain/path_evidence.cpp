@@ -97,7 +97,7 @@ PathPart PathReader::part_of(const path::Part &part) const
 	if (other.is_kernel || is_inside_(first))
 		return made;
 	made.what = is_named(sleep->call, fold_.kinds(), calls_of_file_locks) ? What::file_lock : What::other_process;
-	made.who = name_of(sleep->thread);
+	made.who = stretches_.names()[sleep->name];
 	made.detail = path::call_text(sleep->call, fold_.kinds()) + " for " + fold_.leader(other).label() + "-" +
 		      std::to_string(other.tgid);
 	made.process = other.tgid;

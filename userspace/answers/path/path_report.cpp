@@ -242,8 +242,7 @@ std::string CriticalPath::folded()
 		    report::folded_frame(path::what_text(part, folded_.fold.kinds(), stretches_.names()));
 		for (std::uint32_t index = part.sleep; index != 0; index = paths_.sleeps()[index].outer) {
 			const path::Sleep &sleep = paths_.sleeps()[index];
-			const path::ThreadStretches &of = stretches_.threads()[sleep.thread];
-			const std::uint32_t who = folded_.question.by == "thread" ? sleep.thread : of.name_at(~0ull);
+			const std::uint32_t who = folded_.question.by == "thread" ? sleep.thread : sleep.name;
 			const std::string call = sleep.call == EDC_NO_SYSCALL
 						     ? ""
 						     : " in " + path::call_text(sleep.call, folded_.fold.kinds());

@@ -68,14 +68,15 @@ void Paths::jump(std::uint32_t to, std::uint32_t sleep)
 	has_exchanged_ = false;
 }
 
-std::uint32_t Paths::sleep_in(std::uint32_t call)
+std::uint32_t Paths::sleep_in(const Stretch &stretch)
 {
 	if (!is_nested_)
 		return 0;
+	const std::uint32_t call = stretch.where, name = threads_[thread_].name_at(stretch.begin);
 	const auto next = static_cast<std::uint32_t>(sleeps_.size());
-	const auto [found, is_new] = known_sleeps_.try_emplace({sleep_, thread_, call}, next);
+	const auto [found, is_new] = known_sleeps_.try_emplace({sleep_, thread_, call, name}, next);
 	if (is_new)
-		sleeps_.push_back({sleep_, thread_, call});
+		sleeps_.push_back({sleep_, thread_, call, name});
 	return found->second;
 }
 
@@ -125,7 +126,7 @@ void Paths::step(std::uint64_t first)
 		frames_.clear();
 		return jump(stretch->cause, 0);
 	}
-	const std::uint32_t within = sleep_in(stretch->where);
+	const std::uint32_t within = sleep_in(*stretch);
 	frames_.push_back({thread_, sleep_, begin});
 	jump(stretch->cause, within);
 }
@@ -146,7 +147,7 @@ void Paths::follow_lead(const Stretch &stretch, std::uint64_t bound)
 	const std::uint64_t begin = std::max(bound, stretch.begin);
 	add_link(std::max(begin, lead.begin), &stretch);
 	if (is_known && time_ > begin && lead.thread != thread_) {
-		const std::uint32_t within = sleep_in(stretch.where);
+		const std::uint32_t within = sleep_in(stretch);
 		frames_.push_back({thread_, sleep_, begin});
 		jump(lead.thread, within);
 	}

@@ -36,6 +36,7 @@ struct Sleep {
 	std::uint32_t outer = 0; // index of the enclosing one; 0: none
 	std::uint32_t thread = 0;
 	std::uint32_t call = 0; // Stretch::where
+	std::uint32_t name = 0; // that the thread had then, a number of Stretches::names()
 };
 
 // Whether a thread, by index, is of the command or process whose path it is.
@@ -75,14 +76,14 @@ private:
 	const ThreadStretches::Exchange *last_exchange(const ThreadStretches &of) const;
 	void jump(std::uint32_t to, std::uint32_t sleep);
 	void add_link(std::uint64_t begin, const Stretch *stretch, bool is_cut = false);
-	std::uint32_t sleep_in(std::uint32_t call);
+	std::uint32_t sleep_in(const Stretch &stretch);
 
 	const std::deque<ThreadStretches> &threads_;
 	const std::vector<Lead> &leads_;
 	const bool is_nested_;
 	std::deque<Link> links_; // a vector needs room for twice as many while it grows
 	std::vector<Sleep> sleeps_ = {{}};
-	std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> known_sleeps_;
+	std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> known_sleeps_;
 	std::uint64_t total_ = 0;
 
 	// Where the walk is.
