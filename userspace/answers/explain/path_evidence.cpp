@@ -255,8 +255,9 @@ void PathReader::add_file_locks(Path &path) const
 		const path::Stretch *slept = handed_over(links[i], links[i + 1]);
 		if (!slept || !is_named(slept->where, fold_.kinds(), calls_of_file_locks))
 			continue;
+		const path::ThreadStretches &sleeper = stretches_.threads()[links[i + 1].thread];
 		const std::string who =
-		    fmt::format("{} in {} for {}", name_of(links[i + 1].thread),
+		    fmt::format("{} in {} for {}", stretches_.names()[sleeper.name_at(slept->begin)],
 				path::call_text(slept->where, fold_.kinds()), label_of(links[i].thread));
 		sleeps.push_back({{std::max(slept->begin, begin()), links[i + 1].begin}, who});
 	}
