@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=dash
 #
-# Run in the guest by guest.sh: how much the verifier has to look at before a recording starts. A million instructions
-# take it about a second of a real machine. Needs beside it: monitor and verified.
+# Run in the guest by guest.sh: how much the verifier has to look at, which delays the start of what is recorded. Needs
+# beside it: monitor and verified.
 
-# At most LIMIT instructions with these options of record. Without a bound the default needed 4.9 million on 6.1, which
-# verifies global functions that nothing calls.
+# At most LIMIT instructions with these options of record: between two and three times what 6.1 needs, which needs most.
+# Once the default needed 4.9 million there, since 6.1 verifies global functions that nothing calls.
 verifies() {
 	limit=$1
 	shift
